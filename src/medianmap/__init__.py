@@ -1,0 +1,47 @@
+"""medianmap: topographic maps of data known only by pairwise dissimilarities, with real exemplars as prototypes."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from .estimators import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
+    from .persistence import load, save
+    from .sources import as_dissimilarity
+
+# Names are imported when first used, so that `medianmap --help` does not wait for compilers and linear algebra.
+_HOME = {
+    "MedianKMeans": ".estimators",
+    "MedianNeuralGas": ".estimators",
+    "MedianSOM": ".estimators",
+    "BatchKMeans": ".estimators",
+    "BatchNeuralGas": ".estimators",
+    "BatchSOM": ".estimators",
+    "as_dissimilarity": ".sources",
+    "save": ".persistence",
+    "load": ".persistence",
+}
+
+__all__ = [
+    "BatchKMeans",
+    "BatchNeuralGas",
+    "BatchSOM",
+    "MedianKMeans",
+    "MedianNeuralGas",
+    "MedianSOM",
+    "__version__",
+    "as_dissimilarity",
+    "load",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

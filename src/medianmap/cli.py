@@ -1,0 +1,81 @@
+"""The command line: parsing and printing only. Data goes to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="medianmap")
+def cli() -> None:
+    """Topographic maps of data known only by pairwise dissimilarities."""
+
+
+@cli.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("medianmap-demo"),
+              show_default=True, help="Folder for the files.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers.")
+@click.option("--grid", default="6x8", show_default=True, metavar="ROWSxCOLUMNS", help="Neurons of the map.")
+def demo(out: Path, seed: int, grid: str) -> None:
+    """Map the Wisconsin breast cancer data under the cosine dissimilarity.
+
+    Example: medianmap demo --grid 8x10 -o my-demo
+    """
+    shape = parse_grid(grid)
+    from .demo import run_demo
+    from .report.text import render
+
+    summary, files = run_demo(out, shape, seed)
+    console().print(render(summary))
+    click.echo("\nWrote " + ", ".join(str(file) for file in files))
+
+
+@cli.command()
+@click.argument("model", type=click.Path(path_type=Path))
+def info(model: Path) -> None:
+    """Say what is in a MODEL file.
+
+    Example: medianmap info medianmap-demo/model.mmap
+    """
+    from .persistence import load
+
+    estimator = load(model)
+    click.echo(f"{type(estimator).__name__}, {len(estimator.hits_)} prototypes, quantization error "
+               f"{estimator.quantization_error_:.6g}, {estimator.n_iter_} epochs, "
+               f"{'converged' if estimator.converged_ else 'not converged'}")  # fmt: skip
+    for name, value in estimator.get_params(deep=False).items():
+        click.echo(f"  {name} = {value!r}")
+
+
+def parse_grid(text: str) -> tuple[int, int]:
+    """'6x8' -> (6, 8)."""
+    sides = text.lower().split("x")
+    if len(sides) != 2 or not all(side.isdecimal() and int(side) > 0 for side in sides):
+        raise click.BadParameter(f"{text!r} is not ROWSxCOLUMNS, for example 6x8.", param_hint="--grid")
+    return int(sides[0]), int(sides[1])
+
+
+def console() -> Console:
+    """Colours on a terminal (or where FORCE_COLOR asks), plain text in a pipe."""
+    from rich.console import Console
+
+    # Off a terminal rich assumes 80 columns and would wrap the map.
+    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Run the command; a user's mistake is one sentence on stderr and exit code 2."""
+    try:
+        cli.main(args, prog_name="medianmap")
+    except (ValueError, OSError) as error:
+        click.echo(f"medianmap: {error}", err=True)
+        sys.exit(2)

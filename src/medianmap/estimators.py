@@ -1,0 +1,309 @@
+"""The six maps: median and batch K-means, neural gas and SOM, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .assignment import OnLattice, Rank, Winner
+from .base import BaseMap, BatchMap, MedianMap, Rule
+from .neighborhood import geometric, make_lattice
+from .validation import check_choice, check_count, check_positive
+
+# After annealing, neural gas and SOM go on at sigma_end until nothing moves; this bounds the wait.
+MAX_SETTLING = 300
+
+
+class _KMeans(BaseMap):
+    n_clusters: int
+    max_iter: int
+    n_epochs: int | None
+
+    def _rule(self) -> Rule:
+        K = check_count(self.n_clusters, "n_clusters")
+        epochs = check_count(self.max_iter, "max_iter")
+        if self.n_epochs is not None:
+            epochs = check_count(self.n_epochs, "n_epochs")
+        # Winner-take-all is the limit sigma -> 0: one epoch at 0, and on until nothing moves.
+        return Rule(K, "n_clusters", Winner(), np.zeros(1), max_settling=epochs - 1)
+
+
+class _Annealed(BaseMap):
+    n_epochs: int
+    sigma_start: float | None
+    sigma_end: float
+
+    def _sigmas(self, default_start: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+        n_epochs = check_count(self.n_epochs, "n_epochs")
+        end = check_positive(self.sigma_end, "sigma_end")
+        start = max(default_start, end) if self.sigma_start is None else check_positive(self.sigma_start, "sigma_start")
+        if start < end:
+            raise ValueError(f"sigma_start = {start:g} is below sigma_end = {end:g}; sigma falls during training.")
+        return geometric(start, end, n_epochs)
+
+
+class _NeuralGas(_Annealed):
+    n_clusters: int
+
+    def _rule(self) -> Rule:
+        K = check_count(self.n_clusters, "n_clusters")
+        return Rule(K, "n_clusters", Rank(), self._sigmas(K / 2), MAX_SETTLING)
+
+
+class _SOM(_Annealed):
+    grid: tuple[int, int]
+    lattice: str
+    periodic: bool
+
+    def _rule(self) -> Rule:
+        check_choice(self.lattice, "lattice", ("hexagonal", "rectangular"))
+        if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:
+            raise ValueError(f"grid is {self.grid!r}; it must be a pair (rows, columns).")
+        rows, cols = (check_count(side, f"grid[{axis}]") for axis, side in enumerate(self.grid))
+        lattice = make_lattice((rows, cols), self.lattice, bool(self.periodic))
+        sigmas = self._sigmas(lattice.diameter / 2)
+        return Rule(rows * cols, "the number of neurons", OnLattice(lattice), sigmas, MAX_SETTLING, lattice)
+
+
+class MedianKMeans(_KMeans, MedianMap):
+    """K-means whose prototypes are data points (K-centers; alternating k-medoids).
+
+    Minimises sum_i m_i min_j d(x_i, w_j) over data points w_j, by turns: every point to its nearest prototype, then
+    every prototype to the data point of least summed dissimilarity to its points. Sensitive to the start: use n_init.
+
+    Parameters
+    ----------
+    n_clusters : number of prototypes K.
+    metric : "precomputed" (X is a dissimilarity matrix or any source of one), a registered, SciPy or scikit-learn
+        metric name, or a function of two objects (compiled loops if numba compiled it).
+    metric_params : keyword arguments of the metric.
+    max_iter : most epochs; training stops earlier when nothing moves.
+    n_epochs : the same cap under the name that the other maps use; overrides max_iter when given.
+    init : "random", "k-medoids++" (spread by dissimilarity) or K indices of data points.
+    n_init : how many starts; the result of least quantization error is kept.
+    collisions : "distinct" (no two prototypes share a point), "noise" (small random perturbation of the dissimilarities
+        each epoch) or "allow".
+    search : how prototypes are searched, "auto", "standard" or "gemm"; they differ in speed, never in the result.
+    refine : None; reserved for refinement after training.
+    random_state : seed, RandomState, Generator or None.
+    n_jobs : number of threads; None uses what BLAS is allowed, -1 all cores. Results do not depend on it.
+    verbose : 1 logs every tenth epoch, 2 every epoch, through the logger "medianmap".
+    on_epoch : called after each epoch with an `engine.Epoch` record.
+
+    Attributes
+    ----------
+    labels_ : (N,) nearest prototype of each point.
+    medoid_indices_ : (K,) data points that are prototypes.
+    cluster_centers_ : the exemplars: (K, M) vectors or a list of K objects; None for a precomputed matrix.
+    prototype_ids_ : ids of the exemplars, if the data carried ids.
+    inertia_ : sum_i m_i min_j d(x_i, w_j).
+    quantization_error_ : half of that, as the chapter reports it.
+    hits_ : (K,) weight of the points at each prototype; 0 is legal.
+    n_iter_, converged_ : epochs run, and whether they ended at a fixed point rather than at the cap.
+    history_ : record array, one entry an epoch: sigma, cost, quantization_error, terms, moved.
+    n_features_in_ : columns of X, where X has columns.
+
+    Examples
+    --------
+    >>> from medianmap import MedianKMeans
+    >>> words = ["heron", "herons", "hero", "quark", "quarks", "quart"]
+    >>> km = MedianKMeans(2, metric="edit", n_init=5, random_state=0).fit(words)
+    >>> sorted(km.cluster_centers_)
+    ['heron', 'quark']
+    >>> bool(km.predict(["quarts"])[0] == km.labels_[3])
+    True
+    """
+
+    def __init__(
+        self, n_clusters=8, *, metric="euclidean", metric_params=None, max_iter=300, n_epochs=None, init="random",
+        n_init=1, collisions="distinct", search="auto", refine=None, random_state=None, n_jobs=None, verbose=0,
+        on_epoch=None,
+    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.metric_params = metric_params
+        self.max_iter = max_iter
+        self.n_epochs = n_epochs
+        self.init = init
+        self.n_init = n_init
+        self.collisions = collisions
+        self.search = search
+        self.refine = refine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.on_epoch = on_epoch
+
+
+class MedianNeuralGas(_NeuralGas, MedianMap):
+    """Neural gas whose prototypes are data points: robust to the start, no lattice imposed.
+
+    Minimises sum_ij m_i h(rank_ij) d(x_i, w_j), h(t) = exp(-t / sigma), where rank_ij counts the prototypes nearer to
+    point i than j; sigma falls geometrically, so that all prototypes first move together and then part.
+
+    Parameters
+    ----------
+    n_clusters : number of prototypes K.
+    n_epochs : epochs of annealing; training then goes on at sigma_end until nothing moves (at most 300 more).
+    sigma_start, sigma_end : the neighbourhood range and where it ends; K / 2 by default and 0.01.
+
+    The other parameters and the attributes are those of `MedianKMeans`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from medianmap import MedianNeuralGas
+    >>> D = np.abs(np.subtract.outer([1.0, 2, 3, 11, 12, 13], [1.0, 2, 3, 11, 12, 13]))
+    >>> gas = MedianNeuralGas(2, metric="precomputed", random_state=0).fit(D)
+    >>> sorted(gas.medoid_indices_.tolist()), gas.inertia_, gas.converged_
+    ([1, 4], 4.0, True)
+    """
+
+    def __init__(
+        self, n_clusters=8, *, metric="euclidean", metric_params=None, n_epochs=100, sigma_start=None, sigma_end=0.01,
+        init="random", n_init=1, collisions="distinct", search="auto", refine=None, random_state=None, n_jobs=None,
+        verbose=0, on_epoch=None,
+    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_epochs = n_epochs
+        self.sigma_start = sigma_start
+        self.sigma_end = sigma_end
+        self.init = init
+        self.n_init = n_init
+        self.collisions = collisions
+        self.search = search
+        self.refine = refine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.on_epoch = on_epoch
+
+
+class MedianSOM(_SOM, MedianMap):
+    """Self-organizing map whose prototypes are data points, in Heskes' version, which has a cost function.
+
+    Minimises sum_i m_i sum_l h(nd(I*(i), l)) d(x_i, w_l), where nd is the distance on the lattice and I*(i) the neuron
+    for which the inner sum is least.
+
+    Parameters
+    ----------
+    grid : (rows, columns) of neurons; neuron j sits in row j // columns, column j % columns.
+    lattice : "hexagonal" or "rectangular".
+    periodic : True joins opposite edges to a torus (a hexagonal one needs an even number of rows).
+    n_epochs : epochs of annealing; training then goes on at sigma_end until nothing moves (at most 300 more).
+    sigma_start, sigma_end : the neighbourhood range and where it ends; half the lattice's diameter by default and 0.01.
+
+    The other parameters and the attributes are those of `MedianKMeans`, and
+
+    lattice_ : with `positions` (K, 2), `distances` (K, K) and `neighbors` (K, K).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from medianmap import MedianSOM
+    >>> som = MedianSOM(grid=(3, 4), random_state=0).fit(load_iris().data)
+    >>> som.lattice_.positions.shape, som.labels_.shape, som.cluster_centers_.shape
+    ((12, 2), (150,), (12, 4))
+    """
+
+    def __init__(
+        self, grid=(10, 10), *, lattice="hexagonal", periodic=False, metric="euclidean", metric_params=None,
+        n_epochs=100, sigma_start=None, sigma_end=0.01, init="random", n_init=1, collisions="distinct", search="auto",
+        refine=None, random_state=None, n_jobs=None, verbose=0, on_epoch=None,
+    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self.grid = grid
+        self.lattice = lattice
+        self.periodic = periodic
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_epochs = n_epochs
+        self.sigma_start = sigma_start
+        self.sigma_end = sigma_end
+        self.init = init
+        self.n_init = n_init
+        self.collisions = collisions
+        self.search = search
+        self.refine = refine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.on_epoch = on_epoch
+
+
+class BatchKMeans(_KMeans, BatchMap):
+    """K-means of vectors (Lloyd), on the same engine as the median maps. Squared Euclidean distance.
+
+    Parameters are those of `MedianKMeans` without metric, collisions, search and refine; `init` may also be (K, M) start
+    vectors. `cluster_centers_` are the means; a cluster that becomes empty keeps its centre.
+
+    Examples
+    --------
+    >>> from medianmap import BatchKMeans
+    >>> BatchKMeans(2, init=[0, 2]).fit([[0.0], [1.0], [10.0]]).cluster_centers_.tolist()
+    [[0.5], [10.0]]
+    """
+
+    def __init__(
+        self, n_clusters=8, *, max_iter=300, n_epochs=None, init="random", n_init=1, random_state=None, n_jobs=None,
+        verbose=0, on_epoch=None,
+    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self.n_clusters = n_clusters
+        self.max_iter = max_iter
+        self.n_epochs = n_epochs
+        self.init = init
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.on_epoch = on_epoch
+
+
+class BatchNeuralGas(_NeuralGas, BatchMap):
+    """Batch neural gas of vectors: prototypes are means weighted by h(rank). Squared Euclidean distance.
+
+    Parameters are those of `MedianNeuralGas` without metric, collisions, search and refine; `init` may also be (K, M)
+    start vectors.
+    """
+
+    def __init__(
+        self, n_clusters=8, *, n_epochs=100, sigma_start=None, sigma_end=0.01, init="random", n_init=1,
+        random_state=None, n_jobs=None, verbose=0, on_epoch=None,
+    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self.n_clusters = n_clusters
+        self.n_epochs = n_epochs
+        self.sigma_start = sigma_start
+        self.sigma_end = sigma_end
+        self.init = init
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.on_epoch = on_epoch
+
+
+class BatchSOM(_SOM, BatchMap):
+    """Batch SOM of vectors in Heskes' version. Squared Euclidean distance.
+
+    Parameters are those of `MedianSOM` without metric, collisions, search and refine; `init` may also be (K, M) start
+    vectors.
+    """
+
+    def __init__(
+        self, grid=(10, 10), *, lattice="hexagonal", periodic=False, n_epochs=100, sigma_start=None, sigma_end=0.01,
+        init="random", n_init=1, random_state=None, n_jobs=None, verbose=0, on_epoch=None,
+    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self.grid = grid
+        self.lattice = lattice
+        self.periodic = periodic
+        self.n_epochs = n_epochs
+        self.sigma_start = sigma_start
+        self.sigma_end = sigma_end
+        self.init = init
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.on_epoch = on_epoch

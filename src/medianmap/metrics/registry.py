@@ -1,0 +1,119 @@
+"""Names of dissimilarities -> functions on blocks of objects; one door for names, callables and numba functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Accepts: TypeAlias = Literal["vectors", "strings", "objects"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A dissimilarity on blocks: block(a, b, **params) -> (len(a), len(b)), entry [i, l] from a[i] to b[l].
+
+    An entry depends on its two objects and the parameters alone, never on the rest of the block: so a point
+    met again at prediction has exactly the dissimilarities that it had in training.
+    """
+
+    name: str
+    block: Callable[..., NDArray[Any]]
+    symmetric: bool
+    accepts: Accepts
+    summary: str = ""
+    extra: str | None = None
+    threaded: bool = False  # releases the GIL, so threads help
+    from_data: Callable[[Any, Mapping[str, Any]], dict[str, Any]] | None = None
+
+
+_REGISTRY: dict[str, Metric] = {}
+
+
+def register(metric: Metric) -> Metric:
+    """Make a metric available under its name; a taken name is an error."""
+    if metric.name in _REGISTRY or metric.name == "precomputed":
+        raise ValueError(f"A metric named {metric.name!r} exists already; choose another name.")
+    _REGISTRY[metric.name] = metric
+    return metric
+
+
+def registered() -> dict[str, Metric]:
+    """All metrics that have a name, sorted by it."""
+    _load_builtin()
+    return dict(sorted(_REGISTRY.items()))
+
+
+def _load_builtin() -> None:
+    from . import edit, vector  # noqa: F401  (importing registers)
+
+
+@dataclass(frozen=True)
+class BoundMetric:
+    """A metric with its parameters; what sources and predictions call."""
+
+    metric: Metric
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.metric.name
+
+    @property
+    def symmetric(self) -> bool:
+        return self.metric.symmetric
+
+    @property
+    def accepts(self) -> Accepts:
+        return self.metric.accepts
+
+    @property
+    def threaded(self) -> bool:
+        return self.metric.threaded
+
+    def resolved(self, objects: Any) -> BoundMetric:
+        """The same with parameters that the training data fix (a covariance, say) filled in once and for all."""
+        if self.metric.from_data is None:
+            return self
+        return replace(self, params={**self.params, **self.metric.from_data(objects, self.params)})
+
+    def between(
+        self, a: Any, b: Any, a_index: NDArray[np.intp] | None = None, b_index: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float64]:
+        """(len(a), len(b)) dissimilarities; ValueError naming the pair (by the given indices) of the first bad value."""
+        block = np.asarray(self.metric.block(a, b, **self.params), dtype=np.float64)
+        if not (block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf):
+            i, l = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
+            value = block[i, l]
+            i, l = (i if a_index is None else a_index[i]), (l if b_index is None else b_index[l])
+            hint = "; a vector of zeros has no direction" if self.name in ("cosine", "correlation") else ""
+            raise ValueError(
+                f"The metric {self.name!r} returned {'NaN' if np.isnan(value) else format(value, 'g')} for the pair "
+                f"({i}, {l}){hint}. A dissimilarity must be a finite number >= 0: check these two objects."
+            )
+        return block
+
+
+def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
+    """A registered, SciPy or scikit-learn name, a callable or a numba function, with its parameters."""
+    if callable(metric):
+        from .callables import from_callable
+
+        return BoundMetric(from_callable(metric), dict(params or {}))
+    if not isinstance(metric, str):
+        raise ValueError(f"metric is {metric!r}; it must be a name or a function of two objects.")
+    known = registered()
+    if metric not in known:
+        from . import vector
+
+        alias = vector.scikit_learn_metric(metric)
+        if alias is None:
+            close = get_close_matches(metric, [*known, "precomputed"], n=3)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise ValueError(f"There is no metric {metric!r}.{hint} Names: precomputed, {', '.join(known)}; or pass a function.")
+        return BoundMetric(alias, dict(params or {}))
+    return BoundMetric(known[metric], dict(params or {}))

@@ -1,0 +1,77 @@
+"""h_sigma(t) = exp(-t / sigma), its annealing, and the lattices on which a SOM measures t."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Products of smaller weights with small dissimilarities would be subnormal: slow, and without a relative error bound.
+SMALLEST_WEIGHT = 1e-290
+
+
+def h(t: ArrayLike, sigma: float) -> NDArray[np.float64]:
+    """h_sigma(t) = exp(-t / sigma), flushed to zero below SMALLEST_WEIGHT."""
+    with np.errstate(over="ignore", under="ignore"):
+        values = np.exp(-np.asarray(t, np.float64) / sigma)
+    return np.where(values < SMALLEST_WEIGHT, 0.0, values)
+
+
+def geometric(start: float, end: float, n_epochs: int) -> NDArray[np.float64]:
+    """sigma_t = start (end / start)^(t / (n_epochs - 1)), t = 0 .. n_epochs - 1; one epoch uses start."""
+    t = np.arange(n_epochs) / max(n_epochs - 1, 1)
+    return start * (end / start) ** t
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """K neurons in the plane: positions (K, 2), row by row, and nd = distances (K, K), neighbours at distance 1."""
+
+    shape: tuple[int, int]
+    kind: str
+    periodic: bool
+    positions: NDArray[np.float64]
+    distances: NDArray[np.float64]
+
+    @property
+    def diameter(self) -> float:
+        return float(self.distances.max())
+
+    @property
+    def neighbors(self) -> NDArray[np.bool_]:
+        """(K, K): True where two neurons touch."""
+        # The nearest non-neighbours are at sqrt(2) (rectangular) or sqrt(3) (hexagonal).
+        return (self.distances > 0) & (self.distances < 1.2)
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Lattice) and (self.shape, self.kind, self.periodic) == (
+            other.shape,
+            other.kind,
+            other.periodic,
+        )
+
+
+def make_lattice(shape: tuple[int, int], kind: str = "hexagonal", periodic: bool = False) -> Lattice:
+    """nd(j, l) = Euclidean distance of the positions; on a torus the shortest way round.
+
+    Neuron j sits in row j // columns, column j % columns. Hexagonal: odd rows are shifted by half a step and rows are
+    sqrt(3) / 2 apart, so that all six neighbours are at distance 1.
+    """
+    rows, cols = shape
+    if kind == "hexagonal" and periodic and rows % 2:
+        raise ValueError(
+            f"A periodic hexagonal lattice needs an even number of rows to close on itself; grid has {rows}."
+        )
+    r, c = np.divmod(np.arange(rows * cols), cols)
+    hexagonal = kind == "hexagonal"
+    height = np.sqrt(3) / 2 if hexagonal else 1.0
+    positions = np.column_stack([c + 0.5 * (r % 2) * hexagonal, r * height]).astype(np.float64)
+    offset = np.abs(positions[:, None, :] - positions[None, :, :])
+    if periodic:
+        offset = np.minimum(offset, np.abs(np.array([cols, rows * height]) - offset))
+    distances = np.hypot(offset[..., 0], offset[..., 1])
+    # Mathematically equal distances must be equal numbers, or rounding would decide between equal neurons.
+    distances = np.sqrt(np.round(distances**2 * 4) / 4)
+    return Lattice(shape, kind, periodic, positions, distances)

@@ -1,0 +1,140 @@
+"""Every error and index, each defined once. G (N, K) are dissimilarities from points to prototypes, m (N,) weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .neighborhood import Lattice
+from .sources.base import ALL, FloatArray, Source, panels, rows_per_panel
+
+# --- costs, monitored every epoch. Plain sums, no BLAS: the same bits at any number of threads -------------------
+
+
+def kmeans_cost(G: FloatArray, m: FloatArray) -> float:
+    """sum_i m_i min_j G[i, j]."""
+    return float((m * G.min(axis=1)).sum())
+
+
+def neural_gas_cost(sorted_G: FloatArray, weight_of_rank: FloatArray, m: FloatArray) -> float:
+    """sum_i m_i sum_k h(k) G[i, prototype of rank k]; sorted_G (N, K) has its rows in order of rank."""
+    return float(((m[:, None] * sorted_G).sum(axis=0) * weight_of_rank).sum())
+
+
+def som_cost(smoothed_minimum: FloatArray, m: FloatArray) -> float:
+    """sum_i m_i min_j sum_l h(nd(j, l)) G[i, l]; smoothed_minimum (N,) holds the inner minimum."""
+    return float((m * smoothed_minimum).sum())
+
+
+# --- how well the prototypes stand for the data -------------------------------------------------------------------
+
+
+def inertia(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """sum_i m_i min_j G[i, j], as scikit-learn reports it: the K-means cost."""
+    return kmeans_cost(G, np.ones(len(G)) if sample_weight is None else sample_weight)
+
+
+def quantization_error(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """0.5 sum_i m_i min_j G[i, j], as the chapter reports it (a sum, not divided by N)."""
+    return 0.5 * inertia(G, sample_weight)
+
+
+def purity(labels: ArrayLike, y: ArrayLike, sample_weight: FloatArray | None = None) -> float:
+    """Share of the points that carry the majority class of their cluster: sum_j max_c m(j, c) / sum m."""
+    shares = class_counts(labels, y, sample_weight)[0]
+    return float(shares.max(axis=1).sum() / shares.sum())
+
+
+def class_counts(
+    labels: ArrayLike, y: ArrayLike, sample_weight: FloatArray | None = None, n_clusters: int | None = None
+) -> tuple[FloatArray, NDArray[Any]]:
+    """(K, n_classes) weight of each class in each cluster, and the classes (n_classes,)."""
+    labels = np.asarray(labels)
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    counts = np.zeros((labels.max() + 1 if n_clusters is None else n_clusters, len(classes)))
+    np.add.at(counts, (labels, codes), 1.0 if sample_weight is None else sample_weight)
+    return counts, classes
+
+
+# --- how well the map keeps neighbourhoods ------------------------------------------------------------------------
+
+
+def topographic_error(G: FloatArray, lattice: Lattice, sample_weight: FloatArray | None = None) -> float:
+    """Share of the points whose nearest and second nearest prototypes are not neighbours on the lattice.
+
+    Ties go to the lower prototype index. 0 is best; a map of one neuron has no error.
+    """
+    if G.shape[1] < 2:
+        return 0.0
+    nearest = np.argsort(G, axis=1, kind="stable")[:, :2]
+    torn = ~lattice.neighbors[nearest[:, 0], nearest[:, 1]]
+    return float(np.average(torn, weights=sample_weight))
+
+
+def neighborhood_preservation(
+    source: Source, labels: NDArray[np.intp], map_distances: FloatArray, n_neighbors: int = 10
+) -> tuple[float, float]:
+    """(trustworthiness, continuity) of the map, in [0, 1], 1 best.
+
+    trustworthiness = 1 - c sum_i sum_{l in U(i)} (r(i, l) - k),   c = 2 / (N k (2N - 3k - 1)):
+    U(i) are the points among the k nearest of i on the map but not in the data, r(i, l) >= 1 is l's rank by D[i, :].
+    continuity is the same with map and data exchanged. Distance on the map is map_distances (K, K) between the neurons
+    of the two points, so ties abound; they count with their average, the expectation over all orders of the tied.
+    """
+    N = source.shape[0]
+    k = min(n_neighbors, (N - 1) // 2)
+    if k < 1:
+        return 1.0, 1.0
+    untrusted = torn = 0.0
+    for rows in panels(N, rows_per_panel(N, 8 * 8)):
+        i = np.arange(rows.start, rows.stop)
+        data = source.block(rows, ALL).astype(np.float64)
+        on_map = map_distances[labels[i]][:, labels]
+        data_rank, data_near = _ranks_and_membership(data, i, k)
+        map_rank, map_near = _ranks_and_membership(on_map, i, k)
+        untrusted += float((map_near * np.maximum(data_rank - k, 0)).sum())
+        torn += float((data_near * np.maximum(map_rank - k, 0)).sum())
+    scale = 2.0 / (N * k * (2 * N - 3 * k - 1))
+    return 1.0 - scale * untrusted, 1.0 - scale * torn
+
+
+def _ranks_and_membership(values: FloatArray, own: NDArray[np.intp], k: int) -> tuple[FloatArray, FloatArray]:
+    """Per row: rank of each entry among the others (1 = nearest, ties averaged), and its share in the k nearest."""
+    from scipy.stats import rankdata
+
+    values[np.arange(len(own)), own] = -1.0  # the point itself takes rank 0 and is nobody's neighbour
+    low, high = rankdata(values, method="min", axis=1) - 1, rankdata(values, method="max", axis=1) - 1
+    # A group of ties that fills ranks low .. high has k - low + 1 places inside the first k, shared evenly.
+    share = np.clip((k - low + 1) / (high - low + 1), 0.0, 1.0)
+    share[np.arange(len(own)), own] = 0.0
+    return (low + high) / 2, share
+
+
+def indices(
+    source: Source,
+    labels: NDArray[np.intp],
+    G: FloatArray,
+    *,
+    lattice: Lattice | None = None,
+    y: ArrayLike | None = None,
+    n_neighbors: int = 10,
+) -> dict[str, float]:
+    """All indices that apply, by name. Without a lattice, neurons are as far apart as their nearest members are."""
+    from sklearn import metrics
+
+    result = {"quantization_error": quantization_error(G), "inertia": inertia(G)}
+    if lattice is not None:
+        result["topographic_error"] = topographic_error(G, lattice)
+        trust, continuity = neighborhood_preservation(source, labels, lattice.distances, n_neighbors)
+        result |= {"trustworthiness": trust, "continuity": continuity}
+    if 2 <= len(np.unique(labels)) < len(labels):
+        D = source.block(ALL, ALL).astype(np.float64)
+        np.fill_diagonal(D, 0.0)
+        result["silhouette"] = float(metrics.silhouette_score(D, labels, metric="precomputed"))
+    if y is not None:
+        result["purity"] = purity(labels, y)
+        result["adjusted_rand"] = float(metrics.adjusted_rand_score(y, labels))
+        result["normalized_mutual_information"] = float(metrics.normalized_mutual_info_score(y, labels))
+    return result

@@ -1,0 +1,117 @@
+"""The whole method in plain NumPy: the page to read first, and the oracle of the tests. Slow on purpose.
+
+Every map is the same two steps, repeated while sigma falls:
+
+    A = weights(G, sigma) * m         (K, N)  what point i counts for prototype j
+    w = argmin over l of (A @ D)      median: a data point;   batch: the mean A @ X / A.sum(axis=1)
+
+Notation: D (N, N), row = data point, column = candidate; G (N, K) from points to prototypes; m (N,) multiplicities.
+"""
+
+import numpy as np
+
+LANES = 64  # the canonical sum runs in this many interleaved partial sums, then halves them
+NOISE = 1e-3  # relative size of the perturbation of collisions="noise"
+
+
+def h(t, sigma):
+    """h_sigma(t) = exp(-t / sigma), zero where it is too small to multiply safely."""
+    with np.errstate(over="ignore"):
+        values = np.exp(-np.asarray(t, float) / sigma)
+    return np.where(values < 1e-290, 0.0, values)
+
+
+def product(A, D):
+    """A @ D with the canonical order of summation, which decides all ties: lane i mod 64, then halving."""
+    pad = -len(D) % LANES
+    A, D = np.pad(A, ((0, 0), (0, pad))), np.pad(D.astype(float), ((0, pad), (0, 0)))
+    lanes = np.zeros((len(A), LANES, D.shape[1]))
+    for i in range(0, len(D), LANES):
+        lanes += A[:, i : i + LANES, None] * D[None, i : i + LANES, :]
+    while lanes.shape[1] > 1:
+        half = lanes.shape[1] // 2
+        lanes = lanes[:, :half] + lanes[:, half:]
+    return lanes[:, 0]
+
+
+# --- step 1: weights (K, N) and cost --------------------------------------------------------------------
+
+
+def kmeans(G, sigma, m):
+    """A[j, i] = 1 if j is i's winner;  cost = sum_i m_i min_j G[i, j]."""
+    winner = G.argmin(axis=1)
+    return (np.arange(G.shape[1])[:, None] == winner) * m, (m * G.min(axis=1)).sum()
+
+
+def neural_gas(G, sigma, m):
+    """A[j, i] = h(rank of j for i);  cost = sum_ij m_i h(rank_ij) G[i, j]. Ties in G: lower j first."""
+    rank = G.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
+    smallest = rank.min(axis=0)  # the scale of a row of A changes no argmin, but keeps it from underflowing
+    return h((rank - smallest).T, sigma) * m, (m[:, None] * h(rank, sigma) * G).sum()
+
+
+def som(nd):
+    """A[j, i] = h(nd(I*(i), j)), I*(i) = argmin_j sum_l h(nd(j, l)) G[i, l];  cost = sum_i m_i of that minimum."""
+
+    def weights(G, sigma, m):
+        smoothed = product(G, h(nd, sigma).T)
+        winner = smoothed.argmin(axis=1)
+        t = nd[winner].T
+        return h(t - t.min(axis=1, keepdims=True), sigma) * m, (m * smoothed.min(axis=1)).sum()
+
+    return weights
+
+
+# --- step 2: prototypes ---------------------------------------------------------------------------------
+
+
+def median_step(A, D, w, collisions="distinct"):
+    """w_j = argmin_l sum_i A[j, i] D[i, l], lowest l on ties; a prototype without weight stays.
+
+    distinct: candidates held by other prototypes are passed over, so each w_j may always keep its own place.
+    """
+    cost, w = product(A, D), w.copy()
+    for j in np.flatnonzero(A.any(axis=1)):
+        if collisions == "distinct":
+            cost[j, np.delete(w, j)] = np.inf
+        w[j] = cost[j].argmin()
+    return w
+
+
+def mean_step(A, X, W):
+    """W_j = sum_i A[j, i] x_i / sum_i A[j, i]; a prototype without weight stays."""
+    W, some = W.copy(), A.any(axis=1)
+    W[some] = A[some] @ X / A[some].sum(axis=1, keepdims=True)
+    return W
+
+
+# --- the loop -------------------------------------------------------------------------------------------
+
+
+def schedule(start, end, n_epochs):
+    """sigma_t = start (end / start)^(t / (n_epochs - 1))."""
+    return [start * (end / start) ** (t / max(n_epochs - 1, 1)) for t in range(n_epochs)]
+
+
+def squared_distances(X, W):
+    """(N, K) squared Euclidean distances."""
+    return ((X[:, None, :] - W[None, :, :]) ** 2).sum(axis=2)
+
+
+def fit(weights, sigmas, start, *, D=None, X=None, m=None, collisions="distinct", rng=None, settle=300):
+    """Anneal over `sigmas`, then stay at the last one until nothing moves. Returns (prototypes, costs).
+
+    Median maps: D (N, N) and start (K,) indices. Batch maps: X (N, M) and start (K, M) vectors.
+    """
+    m = np.ones(len(X if D is None else D)) if m is None else np.asarray(m, float)
+    w, costs = np.array(start), []
+    for t in range(len(sigmas) + settle):
+        G = D[:, w].astype(float) if X is None else squared_distances(X, w)
+        if collisions == "noise":
+            G = G * (1 + NOISE * rng.random(G.shape))
+        A, cost = weights(G, sigmas[min(t, len(sigmas) - 1)], m)
+        before, w = w, median_step(A, D, w, collisions) if X is None else mean_step(A, X, w)
+        costs.append(cost)
+        if t >= len(sigmas) - 1 and np.array_equal(before, w):
+            break
+    return w, np.array(costs)

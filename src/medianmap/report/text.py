@@ -1,0 +1,83 @@
+"""A map for the terminal: one cell a neuron, in its place on the lattice, coloured by its majority class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+# Okabe and Ito's palette, told apart with any kind of colour vision; the letter says the class without colour.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#999999")
+CELL = 8
+
+EXPLAINED = {
+    "quantization_error": "half the summed dissimilarity of points to their exemplars",
+    "inertia": "the whole sum",
+    "topographic_error": "share of points whose two nearest neurons do not touch; 0 is best",
+    "trustworthiness": "neighbours on the map are neighbours in the data; 1 is best",
+    "continuity": "neighbours in the data are neighbours on the map; 1 is best",
+    "silhouette": "clusters are compact and apart; 1 is best",
+    "purity": "share of points in the majority class of their neuron",
+    "adjusted_rand": "agreement with the classes beyond chance; 1 is best",
+    "normalized_mutual_information": "information shared with the classes; 1 is best",
+}
+
+
+def map_text(summary: dict[str, Any]) -> Text:
+    """Rows of cells: class letter and hits above, purity below; hexagonal rows are shifted by half a cell."""
+    letters, colors = legend_of(summary)
+    rows, cols = summary["grid"]
+    text = Text()
+    for r in range(rows):
+        shift = " " * (CELL // 2 if summary["lattice"] == "hexagonal" and r % 2 else 0)
+        cells = summary["neurons"][r * cols : (r + 1) * cols]
+        for line in (_hits_line, _purity_line):
+            text.append(shift)
+            for neuron in cells:
+                name = neuron.get("majority")
+                content = line(neuron, letters.get(name, ""))
+                style = f"black on {colors[name]}" if name in colors else "dim"
+                text.append(content.center(CELL - 1), style)
+                text.append(" ")
+            text.append("\n")
+        text.append("\n")
+    return text
+
+
+def _hits_line(neuron: dict[str, Any], letter: str) -> str:
+    return f"{letter} {neuron['hits']:g}".strip() if neuron["hits"] else "."
+
+
+def _purity_line(neuron: dict[str, Any], letter: str) -> str:
+    purity = neuron.get("purity")
+    return "" if purity is None else f"{purity:.0%}"
+
+
+def legend_of(summary: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Class name -> the shortest prefix that tells it apart, and -> its colour."""
+    names = sorted({n["majority"] for n in summary["neurons"] if n.get("majority") is not None})
+    longest = max((len(n) for n in names), default=1)
+    size = next((k for k in range(1, longest) if len({n[:k] for n in names}) == len(names)), longest)
+    return {n: n[:size] for n in names}, {n: COLORS[k % len(COLORS)] for k, n in enumerate(names)}
+
+
+def render(summary: dict[str, Any]) -> RenderableType:
+    """The whole summary as something rich can print."""
+    letters, colors = legend_of(summary)
+    ended = "reached a fixed point" if summary["converged"] else "stopped before a fixed point"
+    head = Text(
+        f"{summary['map']} of {summary['n_points']} points on {summary['n_prototypes']} neurons "
+        f"({summary['lattice']}, {summary['grid'][0]} x {summary['grid'][1]}); "
+        f"{summary['epochs']} epochs, {ended}; {summary['empty']} neurons without points.\n"
+    )
+    legend = Text("Each cell: majority class and number of points, purity below.  ")
+    for name, letter in letters.items():
+        legend.append(f" {letter} ", f"black on {colors[name]}")
+        legend.append(f" {name}  ")
+    legend.append("\n")
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in summary["quality"].items():
+        table.add_row(Text(name.replace("_", " "), "bold"), f"{value:.4g}", Text(EXPLAINED[name], "dim"))
+    return Group(head, map_text(summary), legend, table)

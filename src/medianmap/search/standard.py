@@ -1,0 +1,33 @@
+"""`standard`: the exhaustive O(N^2 K) loops of the textbook, compiled, one thread, float64. The yardstick."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..sources.base import FloatArray, Source, columns, panels, rows_per_panel
+from .frame import Screened
+
+
+@njit(cache=True, nogil=True)
+def _all_costs(A, candidates, C):  # type: ignore[no-untyped-def]
+    """C[j, l] = sum_i A[j, i] candidates[l, i], a running sum over contiguous memory for every pair (j, l)."""
+    for l in range(candidates.shape[0]):
+        for j in range(A.shape[0]):
+            s = 0.0
+            for i in range(A.shape[1]):
+                s += A[j, i] * candidates[l, i]
+            C[j, l] = s
+
+
+def standard(A: FloatArray, source: Source) -> Screened:
+    """All K x N costs by plain loops; equal or nearly equal ones are then told apart canonically.
+
+    Candidates are read in panels, (p, N) and converted to float64 once for all prototypes, so that a float32 or
+    asymmetric matrix costs the loops nothing.
+    """
+    K, N = A.shape
+    C = np.empty((K, source.shape[1]))
+    for cols in panels(source.shape[1], rows_per_panel(N)):
+        _all_costs(A, columns(source, cols).astype(np.float64, copy=False), C[:, cols])
+    return Screened(A, source, C, terms=K * N * source.shape[1])

@@ -1,0 +1,137 @@
+"""Where dissimilarities come from: everything a user can pass becomes a Source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..metrics.registry import bind
+from ..validation import as_numbers, as_objects
+from .base import ALL, Source, columns, panels, points_to, rows_per_panel
+from .checks import check_entries, is_symmetric, refuse_bad_entries
+from .computed import ComputedSource
+from .condensed import CondensedSource, condensed_size
+from .dense import DenseSource, SubsetSource
+
+__all__ = [
+    "ALL",
+    "ComputedSource",
+    "CondensedSource",
+    "DenseSource",
+    "Source",
+    "SubsetSource",
+    "as_dissimilarity",
+    "check_entries",
+    "columns",
+    "panels",
+    "points_to",
+    "precomputed",
+    "rows_per_panel",
+]
+
+
+def as_dissimilarity(
+    X: Any,
+    metric: str | Callable[[Any, Any], float] = "precomputed",
+    *,
+    metric_params: Mapping[str, Any] | None = None,
+    ids: Sequence[str] | None = None,
+    symmetric: bool | None = None,
+    n_jobs: int | None = None,
+) -> Source:
+    """Turn what you have into a source of dissimilarities that every median map accepts.
+
+    Parameters
+    ----------
+    X : with metric="precomputed": a square array (N, N), a memory map, the path of a .npy file (opened as a memory
+        map), a SciPy condensed vector, a pandas DataFrame or a scikit-bio DistanceMatrix (their ids are kept).
+        With any other metric: the objects themselves, (N, M) vectors or a sequence of N strings or other objects.
+    metric : "precomputed", a registered name, a SciPy or scikit-learn metric name, a function of two objects, or a
+        numba-compiled function.
+    metric_params : keyword arguments of the metric.
+    ids : N names; by default those that X carries.
+    symmetric : None finds out (one pass over a matrix); True or False takes your word. Columns of a symmetric
+        matrix are read as rows, so a wrong True gives wrong answers.
+    n_jobs : threads for metrics that can use them.
+
+    Nothing is copied: a float32 array stays float32, and a memory map stays on disk.
+    """
+    if isinstance(X, Source):
+        return X
+    if metric == "precomputed":
+        source: Source = precomputed(X, ids=ids, symmetric=symmetric)
+    else:
+        bound = bind(metric, metric_params)
+        objects = as_objects(X, bound)
+        source = ComputedSource(objects, bound.resolved(objects), ids, n_jobs)
+    if source.ids is not None and len(source.ids) != source.shape[0]:
+        raise ValueError(f"There are {len(source.ids)} ids for {source.shape[0]} points; give one id a point.")
+    return source
+
+
+def precomputed(X: Any, *, ids: Sequence[str] | None = None, symmetric: bool | None = None) -> Source:
+    """A matrix in any of its forms as a Source; shape and type are checked here, entries by `check_entries`."""
+    if isinstance(X, str | PathLike):
+        X = open_npy(Path(X))
+    found, D = ids_and_array(X)
+    ids = found if ids is None else ids
+    if D.ndim == 1:
+        n = condensed_size(len(D))
+        if n is None:
+            raise ValueError(
+                f"A 1-D array of {len(D)} entries is neither a square matrix nor a condensed vector, whose length is "
+                "N (N - 1) / 2. Pass a square matrix, or reshape your data to (n_samples, n_features) and choose a metric."
+            )
+        if symmetric is False:
+            raise ValueError("A condensed vector holds one entry a pair and is symmetric; pass the square matrix instead.")
+        return CondensedSource(D, n, ids)
+    if D.ndim == 2 and 0 in D.shape:
+        empty = "sample" if D.shape[0] == 0 else "feature"
+        raise ValueError(f"Found array with 0 {empty}(s) (shape={D.shape}) while a minimum of 1 is required.")
+    if D.ndim != 2 or D.shape[0] != D.shape[1]:
+        refuse_bad_entries(D)
+        raise ValueError(
+            f"A precomputed dissimilarity must be a square matrix; this array has shape {D.shape}. "
+            "For vectors choose a metric, for example metric='euclidean'."
+        )
+    return DenseSource(D, is_symmetric(D) if symmetric is None else symmetric, ids)
+
+
+def open_npy(path: Path) -> NDArray[Any]:
+    """Open a .npy file as a read-only memory map."""
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}; give the path of a .npy matrix.")
+    try:
+        opened = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(f"{path} is not a readable .npy matrix ({error}).") from None
+    if not isinstance(opened, np.ndarray):
+        raise ValueError(f"{path} is a .npz archive; extract the one matrix and pass it.")
+    return opened
+
+
+def ids_and_array(X: Any) -> tuple[list[str] | None, NDArray[Any]]:
+    """The ids that X carries (pandas, scikit-bio) and its numbers, without a copy where the container allows."""
+    if hasattr(X, "condensed_form") and hasattr(X, "ids"):  # scikit-bio
+        return [str(i) for i in X.ids], as_numbers(X.data)
+    if hasattr(X, "iloc") and hasattr(X, "columns"):  # pandas
+        return frame_ids(X), as_numbers(X.to_numpy())
+    return None, as_numbers(X)
+
+
+def frame_ids(frame: Any) -> list[str] | None:
+    """Ids of a square DataFrame: its row names; None if rows are merely counted. Header and index must agree."""
+    rows, cols = list(frame.index), list(frame.columns)
+    counted = list(range(len(rows)))
+    if len(rows) == len(cols) and rows != cols and counted not in (rows, cols):
+        k = next(k for k in range(len(rows)) if rows[k] != cols[k])
+        raise ValueError(
+            f"Row {k} of the frame is named {rows[k]!r} but column {k} is named {cols[k]!r}; "
+            "put rows and columns in the same order, for example frame.loc[ids, ids]."
+        )
+    return None if rows == counted else [str(i) for i in rows]
