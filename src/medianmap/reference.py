@@ -79,9 +79,10 @@ def median_step(A, D, w, collisions="distinct"):
 
 
 def mean_step(A, X, W):
-    """W_j = sum_i A[j, i] x_i / sum_i A[j, i]; a prototype without weight stays."""
+    """W_j = sum_i A[j, i] x_i / sum_i A[j, i], summed in the order of i; a prototype without weight stays."""
     W, some = W.copy(), A.any(axis=1)
-    W[some] = A[some] @ X / A[some].sum(axis=1, keepdims=True)
+    sums = np.cumsum(A[some, :, None] * X, axis=1)[:, -1]
+    W[some] = sums / np.cumsum(A[some], axis=1)[:, -1:]
     return W
 
 

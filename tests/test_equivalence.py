@@ -1,0 +1,57 @@
+"""Every map, with every search and collision policy, equals reference.py prototype by prototype."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from maps import BATCH, METHODS, blobs, estimator, reference_fit
+from strategies import cases
+
+from medianmap.base import as_generator
+from medianmap.search import STRATEGIES
+
+
+@pytest.mark.parametrize("search", STRATEGIES)
+@pytest.mark.parametrize("collisions", ["distinct", "allow", "noise"])
+@pytest.mark.parametrize("method", METHODS)
+@given(case=cases(), dtype=st.sampled_from([np.float64, np.float32]))
+@settings(max_examples=60)
+def test_median_maps_equal_the_reference(method, collisions, search, case, dtype):
+    D = case.D.astype(dtype)
+    expected, costs = reference_fit(
+        method, case.K, case.start, D=D, m=case.m, collisions=collisions, rng=as_generator(7)
+    )
+    fitted = estimator(
+        method, case.K, metric="precomputed", init=case.start, collisions=collisions, search=search, random_state=7
+    ).fit(D, sample_weight=case.m)
+    np.testing.assert_array_equal(fitted.medoid_indices_, expected)
+    np.testing.assert_allclose(fitted.history_["cost"], costs, rtol=1e-12, atol=1e-300)
+    assert fitted.n_iter_ == len(costs)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), features=st.integers(1, 4), weighted=st.booleans())
+@settings(max_examples=200)
+def test_batch_maps_equal_the_reference(method, seed, n, features, weighted):
+    rng = np.random.default_rng(seed)
+    X = blobs(rng, n=n, features=features)
+    K = int(rng.integers(1, min(n, 9) + 1))
+    m = rng.uniform(0.5, 3, n) if weighted else np.ones(n)
+    start = X[rng.permutation(n)[:K]]
+    expected, costs = reference_fit(method, K, start, X=X, m=m)
+    fitted = estimator(method, K, BATCH, init=start).fit(X, sample_weight=m)
+    np.testing.assert_array_equal(fitted.cluster_centers_, expected)
+    np.testing.assert_allclose(fitted.history_["cost"], costs, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("n", [63, 64, 65, 130, 300])
+@pytest.mark.parametrize("search", STRATEGIES)
+def test_problems_longer_than_the_lanes_of_the_canonical_sum(search, n, rng):
+    D = rng.integers(0, 6, (n, n)).astype(float)
+    start = rng.permutation(n)[:7]
+    for method in METHODS:
+        expected, _ = reference_fit(method, 7, start, D=D)
+        fitted = estimator(method, 7, metric="precomputed", init=start, search=search)
+        with pytest.warns(UserWarning, match="diagonal"):
+            fitted.fit(D)
+        np.testing.assert_array_equal(fitted.medoid_indices_, expected)
