@@ -19,9 +19,7 @@ from medianmap.search import STRATEGIES
 @settings(max_examples=40)
 def test_nothing_beats_brute_force(method, case):
     fitted = estimator(method, case.K, metric="precomputed", init=case.start).fit(case.D, sample_weight=case.m)
-    optimum = min(
-        (case.m * case.D[:, list(w)].min(axis=1)).sum() for w in combinations(range(len(case.D)), case.K)
-    )
+    optimum = min((case.m * case.D[:, list(w)].min(axis=1)).sum() for w in combinations(range(len(case.D)), case.K))
     assert fitted.inertia_ >= optimum - 1e-9 * max(1.0, optimum)
 
 
@@ -143,7 +141,9 @@ def test_distinct_prototypes_are_distinct(method, case):
 
 def test_allowing_collisions_collapses_where_distinct_does_not(rng):
     D = blob_distances(rng, n=80)
-    gas = {c: MedianNeuralGas(12, metric="precomputed", collisions=c, random_state=0).fit(D) for c in ("allow", "distinct")}
+    gas = {
+        c: MedianNeuralGas(12, metric="precomputed", collisions=c, random_state=0).fit(D) for c in ("allow", "distinct")
+    }
     assert len(np.unique(gas["allow"].medoid_indices_)) < 12
     assert gas["distinct"].inertia_ < gas["allow"].inertia_
 
@@ -178,9 +178,7 @@ def test_a_capped_run_says_that_it_did_not_converge(rng):
 
 def test_more_starts_never_hurt(rng):
     D = blob_distances(rng, n=100)
-    errors = [
-        MedianKMeans(10, metric="precomputed", n_init=n, random_state=1).fit(D).inertia_ for n in (1, 5, 25)
-    ]
+    errors = [MedianKMeans(10, metric="precomputed", n_init=n, random_state=1).fit(D).inertia_ for n in (1, 5, 25)]
     assert errors == sorted(errors, reverse=True)
     assert errors[0] > errors[-1]
 

@@ -120,7 +120,9 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             self.quantization_error_ = quantization_error(G, m)
             self.n_iter_ = len(best.history)
             self.converged_ = best.converged
-            self.history_ = np.array([tuple(getattr(e, name) for name in HISTORY.names or ()) for e in best.history], HISTORY)
+            self.history_ = np.array(
+                [tuple(getattr(e, name) for name in HISTORY.names or ()) for e in best.history], HISTORY
+            )
             if rule.lattice is not None:
                 self.lattice_ = rule.lattice
             logger.info(
@@ -232,7 +234,9 @@ class MedianMap(BaseMap):
 
     def _given_space(self, X: Any) -> MedianSpace:
         if isinstance(X, Source) and self.metric != "precomputed":
-            raise ValueError(f"X is a source of dissimilarities, but metric is {self.metric!r}; set metric='precomputed'.")
+            raise ValueError(
+                f"X is a source of dissimilarities, but metric is {self.metric!r}; set metric='precomputed'."
+            )
         source = as_dissimilarity(X, self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
         return MedianSpace(source, strategy(self.search), self.collisions)
 

@@ -23,7 +23,9 @@ def cli() -> None:
 @cli.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("medianmap-demo"),
               show_default=True, help="Folder for the files.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers."
+)
 @click.option("--grid", default="6x8", show_default=True, metavar="ROWSxCOLUMNS", help="Neurons of the map.")
 def demo(out: Path, seed: int, grid: str) -> None:
     """Map the Wisconsin breast cancer data under the cosine dissimilarity.

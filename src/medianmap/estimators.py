@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .assignment import OnLattice, Rank, Winner
 from .base import BaseMap, BatchMap, MedianMap, Rule
+from .engine import OnEpoch
 from .neighborhood import geometric, make_lattice
 from .validation import check_choice, check_count, check_positive
 
@@ -116,10 +118,23 @@ class MedianKMeans(_KMeans, MedianMap):
     """
 
     def __init__(
-        self, n_clusters=8, *, metric="euclidean", metric_params=None, max_iter=300, n_epochs=None, init="random",
-        n_init=1, collisions="distinct", search="auto", refine=None, random_state=None, n_jobs=None, verbose=0,
-        on_epoch=None,
-    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: Any = "euclidean",
+        metric_params: Mapping[str, Any] | None = None,
+        max_iter: int = 300,
+        n_epochs: int | None = None,
+        init: Any = "random",
+        n_init: int = 1,
+        collisions: str = "distinct",
+        search: str = "auto",
+        refine: None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        on_epoch: OnEpoch | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
         self.metric_params = metric_params
@@ -161,10 +176,24 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
     """
 
     def __init__(
-        self, n_clusters=8, *, metric="euclidean", metric_params=None, n_epochs=100, sigma_start=None, sigma_end=0.01,
-        init="random", n_init=1, collisions="distinct", search="auto", refine=None, random_state=None, n_jobs=None,
-        verbose=0, on_epoch=None,
-    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: Any = "euclidean",
+        metric_params: Mapping[str, Any] | None = None,
+        n_epochs: int = 100,
+        sigma_start: float | None = None,
+        sigma_end: float = 0.01,
+        init: Any = "random",
+        n_init: int = 1,
+        collisions: str = "distinct",
+        search: str = "auto",
+        refine: None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        on_epoch: OnEpoch | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
         self.metric_params = metric_params
@@ -210,10 +239,26 @@ class MedianSOM(_SOM, MedianMap):
     """
 
     def __init__(
-        self, grid=(10, 10), *, lattice="hexagonal", periodic=False, metric="euclidean", metric_params=None,
-        n_epochs=100, sigma_start=None, sigma_end=0.01, init="random", n_init=1, collisions="distinct", search="auto",
-        refine=None, random_state=None, n_jobs=None, verbose=0, on_epoch=None,
-    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self,
+        grid: tuple[int, int] = (10, 10),
+        *,
+        lattice: str = "hexagonal",
+        periodic: bool = False,
+        metric: Any = "euclidean",
+        metric_params: Mapping[str, Any] | None = None,
+        n_epochs: int = 100,
+        sigma_start: float | None = None,
+        sigma_end: float = 0.01,
+        init: Any = "random",
+        n_init: int = 1,
+        collisions: str = "distinct",
+        search: str = "auto",
+        refine: None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        on_epoch: OnEpoch | None = None,
+    ) -> None:
         self.grid = grid
         self.lattice = lattice
         self.periodic = periodic
@@ -236,8 +281,8 @@ class MedianSOM(_SOM, MedianMap):
 class BatchKMeans(_KMeans, BatchMap):
     """K-means of vectors (Lloyd), on the same engine as the median maps. Squared Euclidean distance.
 
-    Parameters are those of `MedianKMeans` without metric, collisions, search and refine; `init` may also be (K, M) start
-    vectors. `cluster_centers_` are the means; a cluster that becomes empty keeps its centre.
+    Parameters are those of `MedianKMeans` without metric, collisions, search and refine; `init` may also be (K, M)
+    start vectors. `cluster_centers_` are the means; a cluster that becomes empty keeps its centre.
 
     Examples
     --------
@@ -247,9 +292,18 @@ class BatchKMeans(_KMeans, BatchMap):
     """
 
     def __init__(
-        self, n_clusters=8, *, max_iter=300, n_epochs=None, init="random", n_init=1, random_state=None, n_jobs=None,
-        verbose=0, on_epoch=None,
-    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self,
+        n_clusters: int = 8,
+        *,
+        max_iter: int = 300,
+        n_epochs: int | None = None,
+        init: Any = "random",
+        n_init: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        on_epoch: OnEpoch | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.max_iter = max_iter
         self.n_epochs = n_epochs
@@ -269,9 +323,19 @@ class BatchNeuralGas(_NeuralGas, BatchMap):
     """
 
     def __init__(
-        self, n_clusters=8, *, n_epochs=100, sigma_start=None, sigma_end=0.01, init="random", n_init=1,
-        random_state=None, n_jobs=None, verbose=0, on_epoch=None,
-    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self,
+        n_clusters: int = 8,
+        *,
+        n_epochs: int = 100,
+        sigma_start: float | None = None,
+        sigma_end: float = 0.01,
+        init: Any = "random",
+        n_init: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        on_epoch: OnEpoch | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
@@ -292,9 +356,21 @@ class BatchSOM(_SOM, BatchMap):
     """
 
     def __init__(
-        self, grid=(10, 10), *, lattice="hexagonal", periodic=False, n_epochs=100, sigma_start=None, sigma_end=0.01,
-        init="random", n_init=1, random_state=None, n_jobs=None, verbose=0, on_epoch=None,
-    ):  # type: ignore[no-untyped-def]  # fmt: skip
+        self,
+        grid: tuple[int, int] = (10, 10),
+        *,
+        lattice: str = "hexagonal",
+        periodic: bool = False,
+        n_epochs: int = 100,
+        sigma_start: float | None = None,
+        sigma_end: float = 0.01,
+        init: Any = "random",
+        n_init: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        on_epoch: OnEpoch | None = None,
+    ) -> None:
         self.grid = grid
         self.lattice = lattice
         self.periodic = periodic

@@ -61,7 +61,14 @@ def save(estimator: BaseMap, path: str | os.PathLike[str]) -> None:
         for key, value in vars(estimator).items()
         if key.endswith("_") and not key.startswith("_")
     }
-    header = {"format": FORMAT, "schema": SCHEMA, "medianmap": __version__, "class": name, "params": params, "fitted": fitted}
+    header = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "medianmap": __version__,
+        "class": name,
+        "params": params,
+        "fitted": fitted,
+    }
     with atomic(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("model.json", json.dumps(header, indent=1, allow_nan=True))
         for entry, array in writer.arrays.items():

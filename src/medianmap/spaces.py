@@ -103,7 +103,7 @@ class MedianSpace:
         if self.collisions == "distinct":
             taken = np.zeros(self.n_points, bool)
             taken[w] = True
-        for j in np.flatnonzero(A.any(axis=1)):
+        for j in np.flatnonzero(A.any(axis=1)).tolist():
             if taken is None:
                 w[j] = finder.best(j, None)
             else:

@@ -17,9 +17,8 @@ def check_vectors(X: Any, metric_name: str = "euclidean") -> NDArray[Any]:
     """(N, M) finite numbers; strings and missing values are named by their place."""
     refuse_text(X, metric_name)
     X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
-    bad = np.argwhere(~np.isfinite(X)) if not np.isfinite(X.sum()) else ()
-    if len(bad):
-        i, k = bad[0]
+    if not np.isfinite(X).all():
+        i, k = np.argwhere(~np.isfinite(X))[0]
         found = "NaN" if np.isnan(X[i, k]) else "inf"
         raise ValueError(f"X[{i}, {k}] is {found}; vectors must be finite numbers. Fill in or drop that value.")
     return X
@@ -45,7 +44,9 @@ def as_objects(X: Any, metric: BoundMetric) -> Any:
     if isinstance(X, str | bytes) or not hasattr(X, "__len__"):
         raise ValueError(f"X is a {type(X).__name__}; pass a sequence of objects, one a data point.")
     if isinstance(X, np.ndarray) and X.ndim != 1:
-        raise ValueError(f"The metric {metric.name!r} compares strings; this array has shape {X.shape}. Pass a list of strings.")
+        raise ValueError(
+            f"The metric {metric.name!r} compares strings; this array has shape {X.shape}. Pass a list of strings."
+        )
     objects = list(X)
     if not objects:
         raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")
@@ -74,7 +75,9 @@ def _looks_like_vectors(X: Any) -> bool:
 def as_numbers(X: Any) -> NDArray[Any]:
     """X as an array of real numbers, without a copy where it is one already; a memory map stays a memory map."""
     if hasattr(X, "toarray"):
-        raise TypeError("Sparse data was passed, but the zeros of a dissimilarity matrix mean 'identical'; use X.toarray().")
+        raise TypeError(
+            "Sparse data was passed, but the zeros of a dissimilarity matrix mean 'identical'; use X.toarray()."
+        )
     D = X if isinstance(X, np.ndarray) else np.asarray(X)
     if D.dtype.kind == "c":
         raise ValueError("Complex data not supported: dissimilarities are real numbers.")
@@ -101,7 +104,7 @@ def check_queries(D: Any, n_columns: int, what: str, who: str) -> NDArray[Any]:
     refuse_bad_entries(D)
     if D.shape[1] != n_columns:
         raise ValueError(
-            f"X has {D.shape[1]} features, but {who} is expecting {n_columns} features as input: one column for each {what}."
+            f"X has {D.shape[1]} features, but {who} is expecting {n_columns} features as input: one for each {what}."
         )
     return D
 
@@ -130,14 +133,14 @@ def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
 
 def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
     """A whole number >= at_least."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < at_least:
         raise ValueError(f"{name} is {value!r}; it must be a whole number >= {at_least}.")
     return int(value)
 
 
 def check_positive(value: Any, name: str) -> float:
     """A finite number > 0."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name} is {value!r}; it must be a number > 0.")
     return float(value)
 

@@ -62,6 +62,12 @@ def edit_block(a: Any, b: Any, *, substitution: float = 1.0, indel: float = 1.0)
 
 
 register(
-    Metric("edit", edit_block, True, "strings",
-           "edit distance; substitution=1, indel=1 are the default costs", threaded=True)  # fmt: skip
+    Metric(
+        "edit",
+        edit_block,
+        True,
+        "strings",
+        "edit distance; substitution=1, indel=1 are the default costs",
+        threaded=True,
+    )
 )

@@ -84,7 +84,7 @@ class BoundMetric:
     def between(
         self, a: Any, b: Any, a_index: NDArray[np.intp] | None = None, b_index: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:
-        """(len(a), len(b)) dissimilarities; ValueError naming the pair (by the given indices) of the first bad value."""
+        """(len(a), len(b)) dissimilarities; ValueError names the pair (by the given indices) of a bad value."""
         block = np.asarray(self.metric.block(a, b, **self.params), dtype=np.float64)
         if not (block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf):
             i, l = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
@@ -114,6 +114,8 @@ def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
         if alias is None:
             close = get_close_matches(metric, [*known, "precomputed"], n=3)
             hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-            raise ValueError(f"There is no metric {metric!r}.{hint} Names: precomputed, {', '.join(known)}; or pass a function.")
+            raise ValueError(
+                f"There is no metric {metric!r}.{hint} Names: precomputed, {', '.join(known)}; or pass a function."
+            )
         return BoundMetric(alias, dict(params or {}))
     return BoundMetric(known[metric], dict(params or {}))

@@ -22,7 +22,6 @@ SCIPY = {
     "cosine": "1 - cosine of the angle",
     "euclidean": "Euclidean distance",
     "hamming": "share of coordinates that differ",
-    "jaccard": "Jaccard, for presence and absence",
     "jensenshannon": "Jensen-Shannon distance of distributions",
     "mahalanobis": "Mahalanobis; covariance of the training data unless VI is given",
     "minkowski": "Minkowski with exponent p",
@@ -30,11 +29,12 @@ SCIPY = {
     "sqeuclidean": "squared Euclidean distance",
 }
 BOOLEAN = {
-    "dice": "Dice",
-    "rogerstanimoto": "Rogers-Tanimoto",
-    "russellrao": "Russell-Rao",
-    "sokalsneath": "Sokal-Sneath",
-    "yule": "Yule",
+    "dice": "Dice, of presence and absence",
+    "jaccard": "Jaccard, of presence and absence",
+    "rogerstanimoto": "Rogers-Tanimoto, of presence and absence",
+    "russellrao": "Russell-Rao, of presence and absence",
+    "sokalsneath": "Sokal-Sneath, of presence and absence",
+    "yule": "Yule, of presence and absence",
 }
 SAME_AS = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
 
@@ -70,13 +70,22 @@ _FROM_DATA = {"seuclidean": _variances, "mahalanobis": _inverse_covariance}
 
 for _name, _summary in SCIPY.items():
     register(
-        Metric(_name, partial(_scipy_block, name=_name), True, "vectors", _summary,
-               threaded=True, from_data=_FROM_DATA.get(_name))  # fmt: skip
+        Metric(
+            _name,
+            partial(_scipy_block, name=_name),
+            True,
+            "vectors",
+            _summary,
+            threaded=True,
+            from_data=_FROM_DATA.get(_name),
+        )
     )
 for _name, _summary in BOOLEAN.items():
     register(Metric(_name, partial(_scipy_block, name=_name, as_bool=True), True, "vectors", _summary, threaded=True))
 for _name, _target in SAME_AS.items():
-    register(Metric(_name, partial(_scipy_block, name=_target), True, "vectors", f"the same as {_target}", threaded=True))
+    register(
+        Metric(_name, partial(_scipy_block, name=_target), True, "vectors", f"the same as {_target}", threaded=True)
+    )
 
 
 def scikit_learn_metric(name: str) -> Metric | None:

@@ -28,8 +28,9 @@ def summarize(
     G = points_to(source, estimator.medoid_indices_)
     lattice = getattr(estimator, "lattice_", None)
     K = len(estimator.hits_)
-    neurons = [
-        {"neuron": j, "exemplar": int(estimator.medoid_indices_[j]), "hits": float(estimator.hits_[j])} for j in range(K)
+    neurons: list[dict[str, Any]] = [
+        {"neuron": j, "exemplar": int(estimator.medoid_indices_[j]), "hits": float(estimator.hits_[j])}
+        for j in range(K)
     ]
     if lattice is not None:
         for j, neuron in enumerate(neurons):

@@ -85,10 +85,12 @@ def precomputed(X: Any, *, ids: Sequence[str] | None = None, symmetric: bool | N
         if n is None:
             raise ValueError(
                 f"A 1-D array of {len(D)} entries is neither a square matrix nor a condensed vector, whose length is "
-                "N (N - 1) / 2. Pass a square matrix, or reshape your data to (n_samples, n_features) and choose a metric."
+                "N (N - 1) / 2. Pass a square matrix, or reshape your data to (n_samples, n_features) with a metric."
             )
         if symmetric is False:
-            raise ValueError("A condensed vector holds one entry a pair and is symmetric; pass the square matrix instead.")
+            raise ValueError(
+                "A condensed vector holds one entry a pair and is symmetric; pass the square matrix instead."
+            )
         return CondensedSource(D, n, ids)
     if D.ndim == 2 and 0 in D.shape:
         empty = "sample" if D.shape[0] == 0 else "feature"

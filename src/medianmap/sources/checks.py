@@ -39,7 +39,9 @@ def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0) -> None:
     value = panel[at]
     where = f"D[{', '.join(str(k) for k in (first_row + at[0], *at[1:]))}]"
     if np.isnan(value):
-        raise ValueError(f"{where} is NaN; every pair needs a dissimilarity. Fill in the missing entries or drop the point.")
+        raise ValueError(
+            f"{where} is NaN; every pair needs a dissimilarity. Fill in the missing entries or drop the point."
+        )
     if value > 0:
         raise ValueError(f"{where} is inf; dissimilarities must be finite. Replace it by a large number.")
     raise ValueError(

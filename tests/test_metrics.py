@@ -1,0 +1,126 @@
+"""Metrics by name and by function, against independent computations."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+from scipy.special import rel_entr
+from sklearn.metrics import pairwise_distances
+
+from medianmap import MedianKMeans, as_dissimilarity
+from medianmap.metrics import Metric, bind, register, registered
+from medianmap.sources.base import ALL
+
+
+def recursive_edit(s: str, t: str, substitution: float, indel: float) -> float:
+    """The definition, word for word, without a table."""
+
+    @cache
+    def e(i: int, l: int) -> float:
+        if i == 0 or l == 0:
+            return (i + l) * indel
+        return min(
+            e(i - 1, l - 1) + (substitution if s[i - 1] != t[l - 1] else 0),
+            e(i - 1, l) + indel,
+            e(i, l - 1) + indel,
+        )
+
+    return e(len(s), len(t))
+
+
+@given(
+    a=st.lists(st.text("abλ", max_size=8), min_size=1, max_size=4),
+    b=st.lists(st.text("abλ", max_size=8), min_size=1, max_size=4),
+    substitution=st.sampled_from([1, 0.5, 3]),
+    indel=st.sampled_from([1, 4.5]),
+)
+@settings(max_examples=80)
+def test_edit_distance_equals_its_recursive_definition(a, b, substitution, indel):
+    metric = bind("edit", {"substitution": substitution, "indel": indel})
+    expected = [[recursive_edit(s, t, substitution, indel) for t in b] for s in a]
+    np.testing.assert_allclose(metric.between(a, b), expected)
+
+
+@pytest.mark.parametrize("name", sorted(set(registered()) - {"edit"}))
+def test_vector_metrics_equal_scikit_learns(name, rng):
+    X = rng.random((15, 4))
+    if "presence and absence" in registered()[name].summary:
+        X = X > 0.5
+        X[:, 0] = True
+    ours = as_dissimilarity(X.astype(float), name).block(ALL, ALL)
+    if name == "jensenshannon":  # SciPy's alone; here by its definition
+        P = X / X.sum(axis=1, keepdims=True)
+        M = (P[:, None] + P[None]) / 2
+        expected = np.sqrt((rel_entr(P[:, None], M).sum(axis=2) + rel_entr(P[None], M).sum(axis=2)) / 2)
+    else:
+        expected = pairwise_distances(X, X.copy(), metric=name, **as_dissimilarity(X.astype(float), name).metric.params)
+    np.testing.assert_allclose(ours, expected, atol=1e-7)
+
+
+def test_haversine_comes_from_scikit_learn(rng):
+    X = rng.random((6, 2))
+    np.testing.assert_allclose(as_dissimilarity(X, "haversine").block(ALL, ALL), pairwise_distances(X, metric="haversine"))
+
+
+@pytest.mark.parametrize("name", ["seuclidean", "mahalanobis", "euclidean", "cosine", "correlation", "minkowski"])
+def test_prediction_of_training_points_is_exact(name, rng):
+    """Parameters taken from the data stay those of the training data, whatever is predicted."""
+    X = rng.random((60, 5))
+    fitted = MedianKMeans(6, metric=name, random_state=0).fit(X)
+    one_by_one = np.concatenate([fitted.predict(x[None]) for x in X])
+    np.testing.assert_array_equal(one_by_one, fitted.labels_)
+    G = fitted.transform(X)
+    np.testing.assert_array_equal(np.vstack([fitted.transform(x[None]) for x in X]), G)
+
+
+def test_threads_do_not_change_a_computed_matrix(rng):
+    X = rng.random((200, 3))
+    one, two = (as_dissimilarity(X, "euclidean", n_jobs=n).block(ALL, ALL) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_parameters_reach_functions_and_names(rng):
+    X = rng.random((10, 3))
+    by_name = as_dissimilarity(X, "minkowski", metric_params={"p": 3}).block(ALL, ALL)
+    by_function = as_dissimilarity(
+        X, lambda a, b, p: (np.abs(a - b) ** p).sum() ** (1 / p), metric_params={"p": 3}
+    ).block(ALL, ALL)
+    np.testing.assert_allclose(by_name, by_function)
+
+
+def test_a_callable_is_asked_both_ways():
+    D = as_dissimilarity(["a", "bb"], lambda a, b: max(0, len(b) - len(a)))
+    assert not D.symmetric
+    assert D.block(ALL, ALL).tolist() == [[0, 1], [0, 0]]
+
+
+def test_a_numba_function_of_strings_runs_pair_by_pair():
+    @njit
+    def length_gap(a, b):
+        return abs(len(a) - len(b))
+
+    assert as_dissimilarity(["a", "bbb"], length_gap).block(ALL, ALL).tolist() == [[0, 2], [2, 0]]
+
+
+def test_objects_of_any_kind_can_be_mapped():
+    series = [np.sin(np.linspace(0, k, 5 + k)) for k in range(1, 9)]
+    fitted = MedianKMeans(2, metric=lambda a, b: abs(len(a) - len(b)), random_state=0).fit(series)
+    assert [len(c) for c in fitted.cluster_centers_] == [len(series[i]) for i in fitted.medoid_indices_]
+    assert fitted.predict([np.zeros(12)]).shape == (1,)
+
+
+def test_registering_a_metric():
+    from medianmap.metrics import registry
+
+    metric = Metric("test-length", lambda a, b: np.array([[abs(len(s) - len(t)) for t in b] for s in a], float),
+                    symmetric=True, accepts="strings")  # fmt: skip
+    register(metric)
+    try:
+        assert MedianKMeans(1, metric="test-length").fit(["a", "bb", "ccc"]).cluster_centers_ == ["bb"]
+        with pytest.raises(ValueError, match="exists already"):
+            register(metric)
+    finally:
+        del registry._REGISTRY["test-length"]
