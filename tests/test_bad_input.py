@@ -49,21 +49,36 @@ BAD_FITS = {
         lambda: MedianKMeans(3).fit(X, sample_weight=[1, 1] + [0] * 10),
         "n_clusters = 3 exceeds n_samples = 2",
     ),
-    "weights too short": (lambda: MedianKMeans(3).fit(X, sample_weight=[1, 2]), r"sample_weight.shape == \(2,\), expected \(12,\)"),
+    "weights too short": (
+        lambda: MedianKMeans(3).fit(X, sample_weight=[1, 2]),
+        r"sample_weight.shape == \(2,\), expected \(12,\)",
+    ),
     "negative weight": (lambda: MedianKMeans(3).fit(X, sample_weight=[1] * 11 + [-1]), r"sample_weight\[11\] is -1"),
     "NaN weight": (lambda: MedianKMeans(3).fit(X, sample_weight=[np.nan] * 12), r"sample_weight\[0\] is nan"),
     "zero weights": (lambda: MedianKMeans(3).fit(X, sample_weight=np.zeros(12)), "All sample weights are zero"),
     "words as weights": (lambda: MedianKMeans(3).fit(X, sample_weight=["a"] * 12), "must be numbers"),
-    "unknown metric": (lambda: MedianKMeans(2, metric="euclidian").fit(X), "no metric 'euclidian'.*Did you mean.*'euclidean'"),
+    "unknown metric": (
+        lambda: MedianKMeans(2, metric="euclidian").fit(X),
+        "no metric 'euclidian'.*Did you mean.*'euclidean'",
+    ),
     "metric of no kind": (lambda: MedianKMeans(2, metric=3).fit(X), "metric is 3"),
     "metric gives NaN": (
         lambda: MedianKMeans(2, metric=lambda a, b: np.nan if (a, b) == ("b", "c") else 1.0).fit(list("abcd")),
         r"returned NaN for the pair \(1, 2\)",
     ),
     "metric gives text": (lambda: MedianKMeans(2, metric=lambda a, b: "far").fit(list("abcd")), "returned 'far'"),
-    "metric gives negative": (lambda: MedianKMeans(2, metric=lambda a, b: -2.0).fit(list("abcd")), "returned -2 .* pair"),
-    "cosine of a zero vector": (lambda: MedianKMeans(2, metric="cosine").fit(np.eye(4)[:, :3]), r"pair \(0, 3\).*zeros"),
-    "strings with a vector metric": (lambda: MedianKMeans(2).fit(["ab", "cd", "ef"]), "holds strings.*'euclidean' compares vectors"),
+    "metric gives negative": (
+        lambda: MedianKMeans(2, metric=lambda a, b: -2.0).fit(list("abcd")),
+        "returned -2 .* pair",
+    ),
+    "cosine of a zero vector": (
+        lambda: MedianKMeans(2, metric="cosine").fit(np.eye(4)[:, :3]),
+        r"pair \(0, 3\).*zeros",
+    ),
+    "strings with a vector metric": (
+        lambda: MedianKMeans(2).fit(["ab", "cd", "ef"]),
+        "holds strings.*'euclidean' compares vectors",
+    ),
     "strings with a batch map": (lambda: BatchKMeans(2).fit(["ab", "cd", "ef"]), "holds strings"),
     "numbers with a string metric": (lambda: MedianKMeans(2, metric="edit").fit([1, 2, 3]), r"X\[0\] is a int"),
     "a table with a string metric": (lambda: MedianKMeans(2, metric="edit").fit(X), "compares strings"),
@@ -74,7 +89,10 @@ BAD_FITS = {
     ),
     "constant column": (lambda: MedianKMeans(2, metric="seuclidean").fit(np.ones((5, 2))), "Column 0 is constant"),
     "few points for a covariance": (lambda: MedianKMeans(2, metric="mahalanobis").fit(X[:3]), "more points"),
-    "vector NaN": (lambda: MedianKMeans(2).fit(np.where(np.arange(36).reshape(12, 3) == 7, np.nan, 1.0)), r"X\[2, 1\] is NaN"),
+    "vector NaN": (
+        lambda: MedianKMeans(2).fit(np.where(np.arange(36).reshape(12, 3) == 7, np.nan, 1.0)),
+        r"X\[2, 1\] is NaN",
+    ),
     "unknown init": (lambda: MedianKMeans(2, init="k-means").fit(X), "init is 'k-means'; choose one of"),
     "too few init indices": (lambda: MedianKMeans(3, init=[0, 1]).fit(X), "2 indices, but there are 3 prototypes"),
     "init index outside": (lambda: MedianKMeans(2, init=[0, 99]).fit(X), "index 99.*0 to 11"),
@@ -106,7 +124,7 @@ BAD_FITS = {
 }
 
 
-@pytest.mark.parametrize("fit, message", BAD_FITS.values(), ids=BAD_FITS)
+@pytest.mark.parametrize(("fit", "message"), BAD_FITS.values(), ids=BAD_FITS)
 def test_a_bad_fit_says_what_is_wrong_in_one_line(fit, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         fit()
@@ -117,7 +135,7 @@ def test_a_bad_fit_says_what_is_wrong_in_one_line(fit, message):
 @pytest.mark.parametrize("bad", [D[:, :5], with_entry(0, 1, np.nan), np.ones(7)], ids=["shape", "entry", "1-D"])
 def test_a_failed_fit_changes_nothing(bad):
     fitted = precomputed().fit(D)
-    before = {name: value for name, value in vars(fitted).items()}
+    before = dict(vars(fitted))
     with pytest.raises(ValueError):
         fitted.fit(bad)
     with pytest.raises(ValueError):
@@ -142,7 +160,9 @@ def test_use_before_fit(method):
 
 @pytest.mark.parametrize("method", ["predict", "transform", "score"])
 def test_queries_with_the_wrong_number_of_columns(method):
-    with pytest.raises(ValueError, match="X has 5 features, but MedianKMeans is expecting 12 .* one for each training point"):
+    with pytest.raises(
+        ValueError, match=r"X has 5 features, but MedianKMeans is expecting 12 .* one for each training point"
+    ):
         getattr(precomputed().fit(D), method)(D[:, :5])
     with pytest.raises(ValueError, match="X has 2 features, but MedianKMeans is expecting 3"):
         getattr(MedianKMeans(2).fit(X), method)(X[:, :2])
@@ -152,7 +172,7 @@ def test_queries_with_the_wrong_number_of_columns(method):
 
 def test_assign_with_the_wrong_number_of_columns():
     fitted = precomputed().fit(D)
-    with pytest.raises(ValueError, match="expecting 3 .* one for each prototype"):
+    with pytest.raises(ValueError, match=r"expecting 3 .* one for each prototype"):
         fitted.assign(D)
     with pytest.raises(ValueError, match=r"D\[1, 2\] is NaN"):
         fitted.assign(with_entry(1, 2, np.nan)[:, :3])

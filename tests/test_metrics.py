@@ -62,7 +62,9 @@ def test_vector_metrics_equal_scikit_learns(name, rng):
 
 def test_haversine_comes_from_scikit_learn(rng):
     X = rng.random((6, 2))
-    np.testing.assert_allclose(as_dissimilarity(X, "haversine").block(ALL, ALL), pairwise_distances(X, metric="haversine"))
+    np.testing.assert_allclose(
+        as_dissimilarity(X, "haversine").block(ALL, ALL), pairwise_distances(X, metric="haversine")
+    )
 
 
 @pytest.mark.parametrize("name", ["seuclidean", "mahalanobis", "euclidean", "cosine", "correlation", "minkowski"])

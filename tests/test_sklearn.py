@@ -36,7 +36,7 @@ def expected_failures(estimator):
         return {"check_clustering": not_square, "check_clustering(readonly_memmap=True)": not_square}
     return {
         "check_sample_weight_equivalence_on_dense_data": "a random start draws from N points, and repeated data have "
-        "more; from the same start the equivalence holds (test_invariants.py). KMeans of scikit-learn is exempt likewise"
+        "more; from the same start the equivalence holds (test_invariants.py); KMeans of scikit-learn is exempt too"
     }
 
 

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import optional
 from maps import blobs
 from numba import njit
 from scipy.spatial.distance import pdist, squareform
@@ -32,7 +33,7 @@ def forms(X, tmp_path):
     D = squareform(pdist(X))
     np.save(tmp_path / "D.npy", D)
     ids = [f"p{i}" for i in range(len(D))]
-    skbio = pytest.importorskip("skbio")
+    skbio = optional("skbio")
     return {
         "array": (D, "precomputed"),
         "list": (D.tolist(), "precomputed"),

@@ -81,7 +81,7 @@ def neighborhood_preservation(
     trustworthiness = 1 - c sum_i sum_{l in U(i)} (r(i, l) - k),   c = 2 / (N k (2N - 3k - 1)):
     U(i) are the points among the k nearest of i on the map but not in the data, r(i, l) >= 1 is l's rank by D[i, :].
     continuity is the same with map and data exchanged. Distance on the map is map_distances (K, K) between the neurons
-    of the two points, so ties abound; they count with their average, the expectation over all orders of the tied.
+    of the two points, so ties abound; the sum is its expectation over all orders of the tied.
     """
     N = source.shape[0]
     k = min(n_neighbors, (N - 1) // 2)
@@ -92,24 +92,31 @@ def neighborhood_preservation(
         i = np.arange(rows.start, rows.stop)
         data = source.block(rows, ALL).astype(np.float64)
         on_map = map_distances[labels[i]][:, labels]
-        data_rank, data_near = _ranks_and_membership(data, i, k)
-        map_rank, map_near = _ranks_and_membership(on_map, i, k)
-        untrusted += float((map_near * np.maximum(data_rank - k, 0)).sum())
-        torn += float((data_near * np.maximum(map_rank - k, 0)).sum())
+        data_near, data_excess = _expected_over_ties(data, i, k)
+        map_near, map_excess = _expected_over_ties(on_map, i, k)
+        untrusted += float((map_near * data_excess).sum())
+        torn += float((data_near * map_excess).sum())
     scale = 2.0 / (N * k * (2 * N - 3 * k - 1))
     return 1.0 - scale * untrusted, 1.0 - scale * torn
 
 
-def _ranks_and_membership(values: FloatArray, own: NDArray[np.intp], k: int) -> tuple[FloatArray, FloatArray]:
-    """Per row: rank of each entry among the others (1 = nearest, ties averaged), and its share in the k nearest."""
+def _expected_over_ties(values: FloatArray, own: NDArray[np.intp], k: int) -> tuple[FloatArray, FloatArray]:
+    """Per entry, averaged over all orders of equal values: its share in the k nearest, and max(rank - k, 0).
+
+    Ranks run along rows from 1, the nearest; the point itself has rank 0 and is nobody's neighbour.
+    """
     from scipy.stats import rankdata
 
-    values[np.arange(len(own)), own] = -1.0  # the point itself takes rank 0 and is nobody's neighbour
+    itself = np.arange(len(own)), own
+    values[itself] = -1.0
     low, high = rankdata(values, method="min", axis=1) - 1, rankdata(values, method="max", axis=1) - 1
-    # A group of ties that fills ranks low .. high has k - low + 1 places inside the first k, shared evenly.
-    share = np.clip((k - low + 1) / (high - low + 1), 0.0, 1.0)
-    share[np.arange(len(own)), own] = 0.0
-    return (low + high) / 2, share
+    tied = high - low + 1
+    near = np.clip((k - low + 1) / tied, 0.0, 1.0)
+    # Of the ranks low .. high, those beyond k lie above it by first, first + 1, ..., high - k.
+    first, last = np.maximum(low - k, 1), high - k
+    excess = np.where(last > 0, (first + last) * (last - first + 1) / 2, 0.0) / tied
+    near[itself] = excess[itself] = 0.0
+    return near, excess
 
 
 def indices(

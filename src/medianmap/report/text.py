@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 # Okabe and Ito's palette, told apart with any kind of colour vision; the letter says the class without colour.
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#999999")
-CELL = 8
+COLORS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#999999", "#0072B2")
+CELL = 9
 
 EXPLAINED = {
     "quantization_error": "half the summed dissimilarity of points to their exemplars",

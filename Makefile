@@ -1,0 +1,46 @@
+# `make demo` and `make test` work on a fresh clone: they build .venv, install, run.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: demo test lint format bench picture clean help
+
+help:  ## Say what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "medianmap needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=..."; exit 2; }
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && uv pip install --quiet --python .venv -e . --group dev; \
+	else \
+	  $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' \
+	  && $(BIN)/python -m pip install --quiet -e . --group dev; \
+	fi
+	@touch $@
+
+demo: $(INSTALLED)  ## Map the breast cancer data and print the map
+	@$(BIN)/medianmap demo
+
+test: $(INSTALLED)  ## Run all tests
+	$(BIN)/python -m pytest -n auto
+
+lint: $(INSTALLED)  ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED)  ## Put the style right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED)  ## Measure the figures of docs/benchmarks.md (minutes, 4 GB of disk)
+	$(BIN)/python benchmarks/iris.py
+	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/memory.py
+
+picture: $(INSTALLED)  ## Draw docs/demo.svg anew
+	$(BIN)/python docs/picture.py docs/demo.svg
+
+clean:  ## Remove what was built
+	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache medianmap-demo

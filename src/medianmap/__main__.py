@@ -1,0 +1,5 @@
+"""`python -m medianmap` is the command `medianmap`."""
+
+from .cli import main
+
+main()

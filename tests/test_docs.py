@@ -1,0 +1,71 @@
+"""Every example that a user may copy runs: README, docs, docstrings, examples/."""
+
+import doctest
+import importlib
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
+def test_python_examples_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n".join(blocks(page, "python")), page.name, "exec"), {"__name__": "example"})
+
+
+def test_the_readme_has_python_and_command_line_examples():
+    assert len(blocks(ROOT / "README.md", "python")) >= 2
+    assert blocks(ROOT / "README.md", "console")
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
+def test_command_line_examples_run(page, tmp_path):
+    for block in blocks(page, "console"):
+        for line in block.splitlines():
+            if line.startswith("$ medianmap "):
+                command = [sys.executable, "-m", "medianmap", *line.removeprefix("$ medianmap ").split()]
+                done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+                assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples_run(script, capsys):
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_docstring_examples():
+    module = importlib.import_module("medianmap.estimators")
+    result = doctest.testmod(module)
+    assert result.attempted >= 10
+    assert result.failed == 0
+
+
+def test_every_link_between_pages_leads_somewhere():
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert os.path.exists(page.parent / target), f"{page.name} links to {target}"
+
+
+def test_the_size_of_the_reference_is_told_truly():
+    lines = len((ROOT / "src/medianmap/reference.py").read_text().splitlines())
+    assert f"{lines}-line reference" in (ROOT / "README.md").read_text()
+
+
+def test_every_registered_metric_is_in_the_api_page():
+    from medianmap.metrics import registered
+
+    page = (ROOT / "docs/api.md").read_text()
+    assert [name for name in registered() if f"`{name}`" not in page] == []
