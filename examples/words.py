@@ -2,41 +2,12 @@
 
 from medianmap import MedianNeuralGas
 
-WORDS = [
-    *("adenine", "adenosine", "guanine", "guanosine", "cytosine", "cytidine", "thymine", "thymidine", "uracil"),
-    *("uridine", "lysine", "arginine", "histidine", "alanine", "valine", "leucine", "isoleucine", "glycine"),
-    *("proline", "serine", "threonine", "hemoglobin", "myoglobin", "leghemoglobin", "cytoglobin", "neuroglobin"),
-]
-    "adenine",
-    "adenosine",
-    "guanine",
-    "guanosine",
-    "cytosine",
-    "cytidine",
-    "thymine",
-    "thymidine",
-    "uracil",
-    "uridine",
-    "lysine",
-    "arginine",
-    "histidine",
-    "alanine",
-    "valine",
-    "leucine",
-    "isoleucine",
-    "glycine",
-    "proline",
-    "serine",
-    "threonine",
-    "hemoglobin",
-    "myoglobin",
-    "leghemoglobin",
-    "cytoglobin",
-    "neuroglobin",
-    "haptoglobin",
-]
+NUCLEOSIDES = ["adenine", "adenosine", "guanine", "guanosine", "cytosine", "cytidine", "thymine", "thymidine"]
+AMINO_ACIDS = ["lysine", "arginine", "histidine", "alanine", "valine", "leucine", "isoleucine", "serine", "threonine"]
+GLOBINS = ["hemoglobin", "myoglobin", "leghemoglobin", "cytoglobin", "neuroglobin", "haptoglobin"]
+words = NUCLEOSIDES + AMINO_ACIDS + GLOBINS
 
-gas = MedianNeuralGas(n_clusters=6, metric="edit", random_state=0).fit(WORDS)
+gas = MedianNeuralGas(n_clusters=5, metric="edit", random_state=0).fit(words)
 for j, exemplar in enumerate(gas.cluster_centers_):
-    members = [w for w, label in zip(WORDS, gas.labels_, strict=True) if label == j]
+    members = [word for word, label in zip(words, gas.labels_, strict=True) if label == j]
     print(f"{exemplar}: {', '.join(members)}")
