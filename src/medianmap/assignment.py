@@ -9,21 +9,27 @@ import numpy as np
 
 from .neighborhood import Lattice, h
 from .quality import kmeans_cost, neural_gas_cost, som_cost
-from .search.gemm import gemm
+from .search.gemm import product_costs
 from .sources.base import FloatArray
 from .sources.dense import DenseSource
+from .weights import FieldWeights, RankWeights, Weights
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """Weights A (K, N) with multiplicities in them, and the cost that this assignment minimises."""
+    """Weights with multiplicities in them, and the cost that this assignment minimises."""
 
-    A: FloatArray
+    weights: Weights
     cost: float
 
 
 class Assignment(Protocol):
     """G (N, K), sigma and multiplicities m (N,), all positive -> weights and cost."""
+
+    @property
+    def gives(self) -> type[Weights]:
+        """The kind of weights, which decides what searches fit."""
+        ...
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned: ...
 
@@ -32,11 +38,10 @@ class Assignment(Protocol):
 class Winner:
     """A[j, i] = m_i if j is the nearest prototype of i (lowest j on ties), else 0. Sigma plays no part."""
 
+    gives = FieldWeights
+
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
-        N, K = G.shape
-        A = np.zeros((K, N))
-        A[G.argmin(axis=1), np.arange(N)] = m
-        return Assigned(A, kmeans_cost(G, m))
+        return Assigned(FieldWeights(np.eye(G.shape[1]), G.argmin(axis=1), m), kmeans_cost(G, m))
 
 
 @dataclass(frozen=True)
@@ -47,15 +52,16 @@ class Rank:
     keeps a prototype that is nobody's winner from losing all its weight when sigma is small.
     """
 
+    gives = RankWeights
+
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
         N, K = G.shape
         order = np.argsort(G, axis=1, kind="stable")
-        rank = np.empty((K, N), np.intp)
+        rank = np.empty((K, N), np.int32)
         rank[order, np.arange(N)[:, None]] = np.arange(K)
         weight_of_rank = h(np.arange(K), sigma)
-        rank -= rank.min(axis=1, keepdims=True)
         cost = neural_gas_cost(np.take_along_axis(G, order, axis=1), weight_of_rank, m)
-        return Assigned(weight_of_rank[rank] * m, cost)
+        return Assigned(RankWeights(rank, weight_of_rank, m), cost)
 
 
 @dataclass(frozen=True)
@@ -68,10 +74,12 @@ class OnLattice:
 
     lattice: Lattice
 
+    gives = FieldWeights
+
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
-        H = h(self.lattice.distances, sigma)
-        winner = gemm(G, DenseSource(H, symmetric=True)).best_of_all()
-        t = self.lattice.distances[:, np.unique(winner)]
-        scaled = h(self.lattice.distances - t.min(axis=1, keepdims=True), sigma)
-        minimum = (H[winner] * G).sum(axis=1)
-        return Assigned(scaled[:, winner] * m, som_cost(minimum, m))
+        nd = self.lattice.distances
+        H = h(nd, sigma)
+        winner = product_costs(G, DenseSource(H, symmetric=True)).best_of_all()
+        nearest = nd[:, np.unique(winner)].min(axis=1, keepdims=True)
+        cost = som_cost((H[winner] * G).sum(axis=1), m)
+        return Assigned(FieldWeights(h(nd - nearest, sigma), winner, m), cost)

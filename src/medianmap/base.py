@@ -21,7 +21,7 @@ from .initialization import INITS, explicit, start_points
 from .metrics.registry import bind
 from .neighborhood import Lattice
 from .quality import inertia, quantization_error
-from .search import CHOICES, strategy
+from .search import CHOICES
 from .sources import ComputedSource, Source, as_dissimilarity, check_entries, points_to
 from .sources.base import FloatArray, IntArray
 from .sources.computed import take
@@ -238,7 +238,7 @@ class MedianMap(BaseMap):
                 f"X is a source of dissimilarities, but metric is {self.metric!r}; set metric='precomputed'."
             )
         source = as_dissimilarity(X, self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
-        return MedianSpace(source, strategy(self.search), self.collisions)
+        return MedianSpace(source, self.search, self.collisions, self.n_jobs)
 
     def _ready(self, given: Space, total_weight: float) -> MedianSpace:
         assert isinstance(given, MedianSpace)

@@ -55,7 +55,7 @@ def epoch(problem: Problem, state: State, sigma: float, rng: np.random.Generator
     before = state.prototypes
     G = space.distances(before)
     assigned = problem.assignment(space.perturbed(G, rng), sigma, m)
-    after, terms = space.update(assigned.A, before)
+    after, terms = space.update(assigned.weights, before)
     moved = int(np.count_nonzero((before != after).reshape(len(before), -1).any(axis=1)))
     record = Epoch(len(state.history), float(sigma), assigned.cost, quantization_error(G, m), terms, moved)
     return State(after, (*state.history, record), converged=moved == 0)

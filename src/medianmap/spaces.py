@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,10 +11,11 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from .search import Strategy
+from .search import Search, make_search
 from .sources.base import FloatArray, IntArray, Source, panels, points_to
 from .sources.dense import SubsetSource
 from .threads import run_chunks
+from .weights import Weights
 
 COLLISIONS = ("distinct", "noise", "allow")
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.
@@ -54,8 +56,8 @@ class Space(Protocol):
         """G as the assignment is to see it; the same G unless collisions are prevented by noise."""
         ...
 
-    def update(self, A: FloatArray, P: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """New prototypes that minimise the cost for weights A (K, N), and the number of terms evaluated."""
+    def update(self, weights: Weights, P: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """New prototypes that minimise the cost for these weights, and the number of terms evaluated."""
         ...
 
 
@@ -63,15 +65,15 @@ class Space(Protocol):
 class MedianSpace:
     """w_j = argmin_l sum_i A[j, i] D[i, l] over data points l; a prototype without weight stays.
 
-    Collisions. `distinct`: a candidate held by another prototype is passed over. A prototype's own place is always
-    free to it, so none of the K sums rises and the cost stays monotone. `noise`: the dissimilarities that ranks and
+    Collisions. `distinct`: a candidate held by another prototype is passed over (Finder.place). `noise`: the dissimilarities that ranks and
     winners see are multiplied by 1 + 0.001 u, u uniform in [0, 1), afresh every epoch, so that prototypes on one
     point part. `allow`: nothing is done.
     """
 
     source: Source
-    search: Strategy
+    strategy: str
     collisions: str = "distinct"
+    n_jobs: int | None = None
 
     @property
     def n_points(self) -> int:
@@ -96,21 +98,14 @@ class MedianSpace:
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G * (1 + NOISE * rng.random(G.shape)) if self.collisions == "noise" else G
 
-    def update(self, A: FloatArray, P: IntArray) -> tuple[IntArray, int]:
-        finder = self.search(A, self.source)
-        w = P.copy()
-        taken = None
-        if self.collisions == "distinct":
-            taken = np.zeros(self.n_points, bool)
-            taken[w] = True
-        for j in np.flatnonzero(A.any(axis=1)).tolist():
-            if taken is None:
-                w[j] = finder.best(j, None)
-            else:
-                taken[w[j]] = False
-                w[j] = finder.best(j, taken)
-                taken[w[j]] = True
-        return w, finder.terms
+    @cached_property
+    def search(self) -> Search:
+        """One for the whole fit, since a search may learn from epoch to epoch."""
+        return make_search(self.strategy, self.source, self.n_jobs)
+
+    def update(self, weights: Weights, P: IntArray) -> tuple[IntArray, int]:
+        finder = self.search(weights)
+        return finder.place(weights.alive, P, self.collisions == "distinct"), finder.terms
 
 
 @dataclass(frozen=True)
@@ -147,8 +142,8 @@ class VectorSpace:
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G
 
-    def update(self, A: FloatArray, P: FloatArray) -> tuple[FloatArray, int]:
-        W = P.copy()
+    def update(self, weights: Weights, P: FloatArray) -> tuple[FloatArray, int]:
+        A, W = weights.A, P.copy()
         run_chunks(lambda js: _means(A[js], self.X, W[js]), list(panels(len(W), 8)), self.n_jobs)
         return W, A.size
 

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from .frame import Finder, Strategy
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..sources.base import Source
+from ..weights import FieldWeights, RankWeights, Weights
+from .frame import Finder, Search
 from .gemm import gemm
 from .standard import standard
 
-STRATEGIES: dict[str, Strategy] = {"standard": standard, "gemm": gemm}
 
-# "auto" is the fastest exact strategy; the product through BLAS wins at every size measured (benchmarks/search.py).
+@dataclass(frozen=True)
+class Strategy:
+    """How to make a search over a source, and the weights that it can use."""
+
+    make: Callable[[Source, int | None], Search]
+    takes: tuple[type[Weights], ...]
+
+
+ANY = (FieldWeights, RankWeights)
+
+STRATEGIES: dict[str, Strategy] = {
+    "standard": Strategy(standard, ANY),
+    "gemm": Strategy(gemm, ANY),
+}
+
 CHOICES = ("auto", *STRATEGIES)
 
 
-def strategy(name: str) -> Strategy:
-    """The strategy of that name."""
-    return STRATEGIES["gemm" if name == "auto" else name]
+def fitting(weights: type[Weights]) -> list[str]:
+    """Names of the strategies for maps with such weights."""
+    return [name for name, strategy in STRATEGIES.items() if weights in strategy.takes]
 
 
-__all__ = ["CHOICES", "STRATEGIES", "Finder", "Strategy", "strategy"]
+def make_search(name: str, source: Source, n_jobs: int | None = None) -> Search:
+    """The search of that name over a source."""
+    return STRATEGIES["gemm" if name == "auto" else name].make(source, n_jobs)
+
+
+__all__ = ["CHOICES", "STRATEGIES", "Finder", "Search", "Strategy", "fitting", "make_search"]

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.base import FloatArray, Source, columns, panels, rows_per_panel
+from ..sources.base import FloatArray, IntArray, Source, columns, panels, rows_per_panel
+from ..weights import Weights
 from .canonical import canonical_costs
-
-
-class Finder(Protocol):
-    """One epoch's search: best places for prototypes whose weights are the rows of A (K, N)."""
-
-    terms: int  # products A[j, i] D[i, l] evaluated so far
-
-    def best(self, j: int, taken: NDArray[np.bool_] | None) -> int:
-        """argmin over l not taken of the canonical cost(j, l), lowest l on ties. taken is (N,) or None."""
-        ...
-
-
-Strategy: TypeAlias = Callable[[FloatArray, Source], Finder]
 
 
 def relative_slack(n_terms: int) -> float:
@@ -31,56 +19,97 @@ def relative_slack(n_terms: int) -> float:
 
     Any order of summation errs by at most gamma = n u / (1 - n u), u = 2^-53, relative to the exact sum, because no
     term is negative. Two such sums differ by less than 3 gamma; 64 more roundings cover accumulation over panels and
-    the fourth multiple the rounding of the comparison itself.
+    products of products, and the fourth multiple the rounding of the comparison itself.
     """
     return 4 * (n_terms + 64) * 2.0**-53
 
 
-@dataclass
-class Screened:
-    """A screen has all K x N costs up to rounding; what might still be the least is evaluated canonically.
+def underflow(n_terms: int) -> float:
+    """What n products that underflow can lose, at most; also when subnormal numbers are flushed to zero."""
+    return n_terms * float(np.finfo(np.float64).tiny)
 
-    C (K, N) with |C - cost| <= slack * C + tiny, where tiny covers products that underflow.
 
-    Proof that `best` is exact: let u be the canonical cost of the candidate that the screen prefers. A candidate l
-    with C[j, l] (1 - slack) - tiny > u has a canonical cost above u, so it cannot be the least. All others are
-    evaluated canonically and compared by (cost, index).
+class Finder(ABC):
+    """One epoch's search for the best place of each prototype.
+
+    A strategy gives `costs`: for prototype j a row c (N,) in which every candidate that might be best has its cost up
+    to rounding, |c[l] - cost(j, l)| <= slack c[l] + tiny, and others have that or infinity.
+
+    Proof that `best` is exact: let u be the canonical cost of the candidate with the least c. A candidate l with
+    c[l] (1 - slack) - tiny > u has a canonical cost above u, so it is not the least. All others are evaluated
+    canonically and compared by (cost, index).
     """
 
-    A: FloatArray
-    source: Source
-    C: FloatArray
-    terms: int
-    slack: float = field(init=False)
-    tiny: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        n = self.A.shape[1]
+    def __init__(self, row: Callable[[int], FloatArray], source: Source) -> None:
+        self.row = row  # j -> the weights A[j] (N,), float64
+        self.source = source
+        n = source.shape[0]
         self.slack = relative_slack(n)
-        self.tiny = n * float(np.finfo(np.float64).tiny)
+        self.tiny = underflow(n)
+        self.terms = 0  # products A[j, i] D[i, l] evaluated so far, or sums of them where the strategy factors
 
-    def best(self, j: int, taken: NDArray[np.bool_] | None) -> int:
-        row = self.C[j] if taken is None else np.where(taken, np.inf, self.C[j])
+    @abstractmethod
+    def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
+        """Costs of prototype j up to rounding; infinity for candidates taken or proven not to be the best."""
+
+    def best(self, j: int, taken: NDArray[np.bool_] | None = None) -> int:
+        """argmin over l not taken of the canonical cost(j, l), lowest l on ties. taken is (N,) or None."""
+        row = self.costs(j, taken)
         favourite = int(row.argmin())
-        upper = self._evaluate(j, np.array([favourite]))[0]
+        upper = self.evaluate(j, np.array([favourite]))[0]
         survivors = np.flatnonzero(row * (1 - self.slack) - self.tiny <= upper)
         if len(survivors) == 1:
             return favourite
         # argmin returns the first of equal costs, and survivors ascend: the lowest index wins.
-        return int(survivors[self._evaluate(j, survivors).argmin()])
+        return int(survivors[self.evaluate(j, survivors).argmin()])
 
-    def best_of_all(self) -> NDArray[np.intp]:
-        """(K,) `best(j, None)` for every j; rows where rounding cannot hide a rival are settled at once."""
+    def evaluate(self, j: int, candidates: IntArray) -> FloatArray:
+        """Canonical costs (len(candidates),)."""
+        n = self.source.shape[0]
+        a = self.row(j)
+        self.terms += n * len(candidates)
+        parts = panels(len(candidates), rows_per_panel(n))
+        return np.concatenate([canonical_costs(a, columns(self.source, candidates[p])) for p in parts])
+
+    def place(self, alive: IntArray, w: IntArray, distinct: bool) -> IntArray:
+        """New places (K,) of the prototypes that are alive; the others stay.
+
+        distinct: in the order of their index each takes its best candidate that no other prototype holds, so it may
+        always keep its own place and none of the K sums rises.
+        """
+        w = w.copy()
+        if not distinct:
+            w[alive] = [self.best(j) for j in alive.tolist()]
+            return w
+        taken = np.zeros(self.source.shape[1], bool)
+        taken[w] = True
+        for j in alive.tolist():
+            taken[w[j]] = False
+            w[j] = self.best(j, taken)
+            taken[w[j]] = True
+        return w
+
+
+class Screened(Finder):
+    """All costs C (K, N) are known up to rounding."""
+
+    def __init__(self, row: Callable[[int], FloatArray], source: Source, C: FloatArray, terms: int) -> None:
+        super().__init__(row, source)
+        self.C = C
+        self.terms = terms
+
+    def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
+        return self.C[j] if taken is None else np.where(taken, np.inf, self.C[j])
+
+    def best_of_all(self) -> IntArray:
+        """(K,) `best(j)` for every j; rows where rounding cannot hide a rival are settled at once."""
         best = self.C.argmin(axis=1)
         least = self.C[np.arange(len(self.C)), best]
         # Twice the slack: once for the least cost, once for the rival's.
         close = self.C <= (least * (1 + 2 * self.slack) + 2 * self.tiny)[:, None]
-        for j in np.flatnonzero(close.sum(axis=1) > 1):
-            best[j] = self.best(int(j), None)
+        for j in np.flatnonzero(close.sum(axis=1) > 1).tolist():
+            best[j] = self.best(j)
         return best
 
-    def _evaluate(self, j: int, candidates: NDArray[np.intp]) -> FloatArray:
-        n = self.A.shape[1]
-        self.terms += n * len(candidates)
-        parts = panels(len(candidates), rows_per_panel(n))
-        return np.concatenate([canonical_costs(self.A[j], columns(self.source, candidates[p])) for p in parts])
+
+Search: TypeAlias = Callable[[Weights], Finder]

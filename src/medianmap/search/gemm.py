@@ -5,14 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from ..sources.base import ALL, FloatArray, Source, panels, rows_per_panel
-from .frame import Screened
+from ..weights import Weights
+from .frame import Screened, Search
 
 
-def gemm(A: FloatArray, source: Source) -> Screened:
+def gemm(source: Source, n_jobs: int | None = None) -> Search:
+    """The product for the weights of each epoch."""
+
+    def epoch(weights: Weights) -> Screened:
+        return product_costs(weights.A, source)
+
+    return epoch
+
+
+def product_costs(A: FloatArray, source: Source) -> Screened:
     """C = sum over panels of A[:, rows] @ D[rows, :].
 
     Rows are read in order, so a memory map streams from disk and only one float64 panel is held. BLAS may sum in any
-    order and with fused multiply-adds: every partial sum is of non-negative terms, which is all that Screened assumes.
+    order and with fused multiply-adds: every partial sum is of non-negative terms, which is all that Finder assumes.
     """
     K, N = A.shape
     C = np.zeros((K, source.shape[1]))
@@ -21,4 +31,4 @@ def gemm(A: FloatArray, source: Source) -> Screened:
         panel = source.block(rows, ALL).astype(np.float64, copy=False)
         np.matmul(A[:, rows], panel, out=product)
         C += product
-    return Screened(A, source, C, terms=K * N * source.shape[1])
+    return Screened(A.__getitem__, source, C, terms=K * N * source.shape[1])

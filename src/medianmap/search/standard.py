@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..sources.base import FloatArray, Source, columns, panels, rows_per_panel
-from .frame import Screened
+from ..sources.base import Source, columns, panels, rows_per_panel
+from ..weights import Weights
+from .frame import Screened, Search
 
 
 @njit(cache=True, nogil=True)
@@ -20,14 +21,18 @@ def _all_costs(A, candidates, C):  # type: ignore[no-untyped-def]
             C[j, l] = s
 
 
-def standard(A: FloatArray, source: Source) -> Screened:
+def standard(source: Source, n_jobs: int | None = None) -> Search:
     """All K x N costs by plain loops; equal or nearly equal ones are then told apart canonically.
 
     Candidates are read in panels, (p, N) and converted to float64 once for all prototypes, so that a float32 or
     asymmetric matrix costs the loops nothing.
     """
-    K, N = A.shape
-    C = np.empty((K, source.shape[1]))
-    for cols in panels(source.shape[1], rows_per_panel(N)):
-        _all_costs(A, columns(source, cols).astype(np.float64, copy=False), C[:, cols])
-    return Screened(A, source, C, terms=K * N * source.shape[1])
+
+    def epoch(weights: Weights) -> Screened:
+        K, N = weights.A.shape
+        C = np.empty((K, N))
+        for cols in panels(N, rows_per_panel(N)):
+            _all_costs(weights.A, columns(source, cols).astype(np.float64, copy=False), C[:, cols])
+        return Screened(weights.row, source, C, terms=K * N * N)
+
+    return epoch

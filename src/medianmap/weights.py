@@ -1,0 +1,68 @@
+"""What point i counts for prototype j, kept in the factors that fast searches live on; A (K, N) on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .sources.base import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class FieldWeights:
+    """A[j, i] = H[j, winner[i]] m_i: the weight depends on i only through its receptive field (K-means, SOM)."""
+
+    H: FloatArray  # (K, K), row = prototype, column = field
+    winner: IntArray  # (N,)
+    m: FloatArray  # (N,)
+
+    @cached_property
+    def A(self) -> FloatArray:
+        return self.H[:, self.winner] * self.m
+
+    def row(self, j: int) -> FloatArray:
+        """A[j] (N,)."""
+        return self.H[j][self.winner] * self.m
+
+    @cached_property
+    def fields(self) -> IntArray:
+        """Fields that have points, ascending."""
+        return np.flatnonzero(np.bincount(self.winner, minlength=len(self.H)))
+
+    @property
+    def alive(self) -> IntArray:
+        """Prototypes with any weight at all, ascending; the others stay where they are."""
+        return np.flatnonzero(self.H[:, self.fields].any(axis=1))
+
+
+@dataclass(frozen=True)
+class RankWeights:
+    """A[j, i] = h(rank[j, i] - smallest_j) m_i: every prototype has some weight (neural gas)."""
+
+    rank: NDArray[np.int32]  # (K, N), 0 is the nearest
+    weight_of_rank: FloatArray  # (K,) = h(0), h(1), ...
+    m: FloatArray  # (N,)
+
+    @cached_property
+    def smallest(self) -> NDArray[np.int32]:
+        """(K,) the smallest rank that any point gives the prototype."""
+        return self.rank.min(axis=1)
+
+    @cached_property
+    def A(self) -> FloatArray:
+        return self.weight_of_rank[self.rank - self.smallest[:, None]] * self.m
+
+    def row(self, j: int) -> FloatArray:
+        """A[j] (N,)."""
+        return self.weight_of_rank[self.rank[j] - self.smallest[j]] * self.m
+
+    @property
+    def alive(self) -> IntArray:
+        return np.arange(len(self.rank))
+
+
+Weights: TypeAlias = FieldWeights | RankWeights
