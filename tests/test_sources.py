@@ -11,7 +11,7 @@ from numba import njit
 from scipy.spatial.distance import pdist, squareform
 
 from medianmap import MedianKMeans, MedianNeuralGas, as_dissimilarity
-from medianmap.sources import ComputedSource, CondensedSource, DenseSource, Source, SubsetSource, computed
+from medianmap.sources import ComputedSource, CondensedSource, DenseSource, Source, SubsetSource, base
 from medianmap.sources.base import ALL, columns, points_to
 from medianmap.sources.condensed import condensed_size
 
@@ -145,7 +145,7 @@ def test_a_float32_matrix_is_neither_converted_nor_copied(rng):
 def test_a_matrix_too_large_to_keep_is_computed_on_the_fly(monkeypatch, rng):
     X = blobs(rng)
     kept = MedianNeuralGas(5, n_epochs=10, random_state=0).fit(X)
-    monkeypatch.setattr(computed, "KEEP_BYTES", 1000)
+    monkeypatch.setattr(base, "KEEP_BYTES", 1000)
     flying = MedianNeuralGas(5, n_epochs=10, random_state=0).fit(X)
     assert isinstance(as_dissimilarity(X, "euclidean").kept(), ComputedSource)
     np.testing.assert_array_equal(kept.medoid_indices_, flying.medoid_indices_)

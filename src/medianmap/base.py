@@ -21,7 +21,7 @@ from .initialization import INITS, explicit, start_points
 from .metrics.registry import bind
 from .neighborhood import Lattice
 from .quality import inertia, quantization_error
-from .search import CHOICES
+from .search import CHOICES, check_search_fits
 from .sources import ComputedSource, Source, as_dissimilarity, check_entries, points_to
 from .sources.base import FloatArray, IntArray
 from .sources.computed import take
@@ -99,7 +99,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             like none: it can be no prototype, but it gets a label.
         """
         rule = self._rule()
-        self._check_parameters()
+        self._check_parameters(rule)
         with reporting(self.verbose), limited(self.n_jobs):
             given = self._given_space(X)
             m = check_weights(sample_weight, given.n_points)
@@ -160,7 +160,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         with limited(self.n_jobs):
             return self._to_prototypes(X)
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self, rule: Rule) -> None:
         check_count(self.n_init, "n_init")
         check_n_jobs(self.n_jobs)
         if isinstance(self.init, str):
@@ -223,10 +223,11 @@ class MedianMap(BaseMap):
     search: str
     refine: None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check_parameters(self, rule: Rule) -> None:
+        super()._check_parameters(rule)
         check_choice(self.collisions, "collisions", COLLISIONS)
         check_choice(self.search, "search", CHOICES)
+        check_search_fits(self.search, rule.assignment.gives, type(self).__name__)
         check_choice(self.refine, "refine", (None,))
 
     def _distinct_start(self) -> bool:

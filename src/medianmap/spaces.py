@@ -65,9 +65,9 @@ class Space(Protocol):
 class MedianSpace:
     """w_j = argmin_l sum_i A[j, i] D[i, l] over data points l; a prototype without weight stays.
 
-    Collisions. `distinct`: a candidate held by another prototype is passed over (Finder.place). `noise`: the dissimilarities that ranks and
-    winners see are multiplied by 1 + 0.001 u, u uniform in [0, 1), afresh every epoch, so that prototypes on one
-    point part. `allow`: nothing is done.
+    Collisions. `distinct`: a candidate held by another prototype is passed over (see Finder.place). `noise`: the
+    dissimilarities that ranks and winners see are multiplied by 1 + 0.001 u, u uniform in [0, 1), afresh every epoch,
+    so that prototypes on one point part. `allow`: nothing is done.
     """
 
     source: Source
@@ -104,7 +104,7 @@ class MedianSpace:
         return make_search(self.strategy, self.source, self.n_jobs)
 
     def update(self, weights: Weights, P: IntArray) -> tuple[IntArray, int]:
-        finder = self.search(weights)
+        finder = self.search(weights, P)
         return finder.place(weights.alive, P, self.collisions == "distinct"), finder.terms
 
 

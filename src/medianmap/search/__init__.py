@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from ..sources.base import Source
 from ..weights import FieldWeights, RankWeights, Weights
+from .blocksum import blocksum
+from .bounds import bound_all, bound_all_stop, bound_self
 from .frame import Finder, Search
 from .gemm import gemm
 from .standard import standard
+from .stops import stop, stop_candidates, stop_coarse, stop_fine
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,19 @@ class Strategy:
 
 
 ANY = (FieldWeights, RankWeights)
+FIELDS = (FieldWeights,)  # K-means, SOM
+RANKS = (RankWeights,)  # neural gas
 
 STRATEGIES: dict[str, Strategy] = {
     "standard": Strategy(standard, ANY),
+    "blocksum": Strategy(blocksum, FIELDS),
+    "bound-self": Strategy(bound_self, FIELDS),
+    "bound-all": Strategy(bound_all, FIELDS),
+    "bound-all-stop": Strategy(bound_all_stop, FIELDS),
+    "stop": Strategy(stop, RANKS),
+    "stop-candidates": Strategy(stop_candidates, RANKS),
+    "stop-fine": Strategy(stop_fine, RANKS),
+    "stop-coarse": Strategy(stop_coarse, RANKS),
     "gemm": Strategy(gemm, ANY),
 }
 
@@ -33,6 +46,13 @@ CHOICES = ("auto", *STRATEGIES)
 def fitting(weights: type[Weights]) -> list[str]:
     """Names of the strategies for maps with such weights."""
     return [name for name, strategy in STRATEGIES.items() if weights in strategy.takes]
+
+
+def check_search_fits(name: str, weights: type[Weights], map_name: str) -> None:
+    """ValueError if the strategy cannot use the weights of this map."""
+    fits = ["auto", *fitting(weights)]
+    if name not in fits:
+        raise ValueError(f"search={name!r} does not fit {map_name}; choose one of {', '.join(map(repr, fits))}.")
 
 
 def make_search(name: str, source: Source, n_jobs: int | None = None) -> Search:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, columns, panels, rows_per_panel
-from ..weights import Weights
 from .canonical import canonical_costs
 
 
@@ -44,8 +43,8 @@ class Finder(ABC):
         self.row = row  # j -> the weights A[j] (N,), float64
         self.source = source
         n = source.shape[0]
-        self.slack = relative_slack(n)
-        self.tiny = underflow(n)
+        self.slack = relative_slack(2 * n)  # N terms, in two stages where a strategy groups them
+        self.tiny = underflow(2 * n)
         self.terms = 0  # products A[j, i] D[i, l] evaluated so far, or sums of them where the strategy factors
 
     @abstractmethod
@@ -112,4 +111,5 @@ class Screened(Finder):
         return best
 
 
-Search: TypeAlias = Callable[[Weights], Finder]
+# One a fit; called every epoch with the weights and the prototypes (K,) that they belong to.
+Search: TypeAlias = Callable[[Any, IntArray], Finder]

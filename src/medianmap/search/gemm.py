@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..sources.base import ALL, FloatArray, Source, panels, rows_per_panel
+from ..sources.base import ALL, FloatArray, IntArray, Source, panels, rows_per_panel
 from ..weights import Weights
 from .frame import Screened, Search
 
@@ -12,7 +12,7 @@ from .frame import Screened, Search
 def gemm(source: Source, n_jobs: int | None = None) -> Search:
     """The product for the weights of each epoch."""
 
-    def epoch(weights: Weights) -> Screened:
+    def epoch(weights: Weights, w: IntArray) -> Screened:
         return product_costs(weights.A, source)
 
     return epoch

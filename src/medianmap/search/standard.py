@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..sources.base import Source, columns, panels, rows_per_panel
+from ..sources.base import IntArray, Source, columns, panels, rows_per_panel
 from ..weights import Weights
 from .frame import Screened, Search
 
@@ -28,7 +28,7 @@ def standard(source: Source, n_jobs: int | None = None) -> Search:
     asymmetric matrix costs the loops nothing.
     """
 
-    def epoch(weights: Weights) -> Screened:
+    def epoch(weights: Weights, w: IntArray) -> Screened:
         K, N = weights.A.shape
         C = np.empty((K, N))
         for cols in panels(N, rows_per_panel(N)):

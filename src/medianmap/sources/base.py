@@ -17,6 +17,9 @@ ALL = slice(None)
 # Panels of this size stay inside the last-level cache of a laptop and make a BLAS call worth its overhead.
 PANEL_BYTES = 32 * 2**20
 
+# A matrix up to this size may be computed or copied whole; a larger one is worked on block by block.
+KEEP_BYTES = 2 * 2**30
+
 
 @runtime_checkable
 class Source(Protocol):
@@ -58,6 +61,24 @@ def columns(source: Source, cols: Index) -> NDArray[Any]:
     if source.symmetric:
         return np.ascontiguousarray(source.block(cols, ALL))
     return np.ascontiguousarray(source.block(ALL, cols).T)
+
+
+def candidate_rows(source: Source) -> NDArray[Any]:
+    """All of `columns`, (N, N) with a candidate a row: a symmetric matrix in memory or on disk as it is, else a copy.
+
+    For strategies that hop between candidates. ValueError if a copy would take more than KEEP_BYTES.
+    """
+    n = source.shape[0]
+    D = getattr(source, "D", None)
+    if D is not None and source.symmetric and D.dtype in (np.float32, np.float64) and D.flags.c_contiguous:
+        return np.asarray(D)
+    itemsize = 4 if source.dtype == np.float32 else 8
+    if n * n * itemsize > KEEP_BYTES:
+        raise ValueError(
+            f"This search needs the whole {n} x {n} matrix in memory, {n * n * itemsize / 2**30:.1f} GiB; "
+            "choose search='auto'."
+        )
+    return columns(source, ALL).astype(np.float32 if itemsize == 4 else np.float64, copy=False)
 
 
 def points_to(source: Source, w: IntArray) -> FloatArray:

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from ..metrics.registry import BoundMetric
 from ..threads import run_chunks
+from . import base
 from .base import ALL, Index, panels
 from .dense import DenseSource
 
 logger = logging.getLogger(__name__)
-
-# A matrix up to this size is computed once and kept; a larger one is computed anew, block by block, every epoch.
-KEEP_BYTES = 2 * 2**30
 
 
 @dataclass(frozen=True)
@@ -57,11 +55,11 @@ class ComputedSource:
         return out
 
     def kept(self) -> DenseSource | ComputedSource:
-        """The whole matrix as a DenseSource if it fits in KEEP_BYTES, else this source unchanged."""
+        """The whole matrix as a DenseSource if it fits in base.KEEP_BYTES, else this source unchanged."""
         n = len(self.objects)
-        if n * n * 8 > KEEP_BYTES:
+        if n * n * 8 > base.KEEP_BYTES:
             logger.info("%d x %d dissimilarities exceed the %d MiB kept in memory: computed on the fly.",
-                        n, n, KEEP_BYTES >> 20)  # fmt: skip
+                        n, n, base.KEEP_BYTES >> 20)  # fmt: skip
             return self
         return DenseSource(self.block(ALL, ALL), self.symmetric, self.ids)
 
