@@ -116,6 +116,46 @@ BAD_FITS = {
     "no starts": (lambda: MedianNeuralGas(2, n_init=0).fit(X), "n_init is 0"),
     "no threads": (lambda: MedianNeuralGas(2, n_jobs=0).fit(X), "n_jobs is 0"),
     "source with a metric": (lambda: MedianKMeans(2).fit(as_dissimilarity(D)), "set metric='precomputed'"),
+    "empty list": (lambda: precomputed().fit([]), "0 sample"),
+    "empty condensed": (lambda: precomputed().fit(np.empty(0)), "0 sample"),
+    "nothing": (lambda: precomputed().fit(None), "X is a NoneType"),
+    "ragged matrix": (lambda: precomputed().fit([[0, 1], [1]]), "different lengths"),
+    "masked entries": (lambda: precomputed().fit(np.ma.masked_equal(D, D[0, 1])), "masked"),
+    "parameters of a matrix": (lambda: precomputed(metric_params={"p": 3}).fit(D), "no parameters"),
+    "weights overflow": (lambda: MedianKMeans(2).fit(X, sample_weight=np.full(12, 1e308)), "weights overflows"),
+    "matrix times weights overflows": (
+        lambda: MedianKMeans(2).fit(X, sample_weight=np.full(12, 1e306)),
+        "costs overflow",
+    ),
+    "batch overflow": (lambda: BatchKMeans(2).fit(X * 1e200), "costs overflow"),
+    "a frame of strings": (
+        lambda: MedianKMeans(1, metric="edit").fit(pd.DataFrame({"seq": ["a", "b"]})),
+        r"X is a DataFrame.*frame\['sequence'\]",
+    ),
+    "a dictionary": (lambda: MedianKMeans(1, metric="edit").fit({"a": "b"}), "X is a dict"),
+    "object strings with a vector metric": (lambda: MedianKMeans(1).fit(np.array([["ab"]], object)), "holds strings"),
+    "a series of strings with a vector metric": (lambda: MedianKMeans(1).fit(pd.Series(["ab", "c"])), "holds strings"),
+    "parameters the metric lacks": (
+        lambda: MedianKMeans(2, metric_params={"p": 3}).fit(X),
+        r"does not work with .*\['p'\]",
+    ),
+    "VI of the wrong size": (
+        lambda: MedianKMeans(2, metric="mahalanobis", metric_params={"VI": np.eye(2)}).fit(X),
+        "3 columns is 3 x 3",
+    ),
+    "singular covariance": (lambda: MedianKMeans(2, metric="mahalanobis").fit(X[:, [0, 0]]), "singular"),
+    "a huge grid": (lambda: MedianSOM((3000, 3000)).fit(X), "9000000 exceeds"),
+    "periodic by word": (lambda: MedianSOM((2, 2), periodic="no").fit(X), "periodic is 'no'"),
+    "verbose by word": (lambda: MedianKMeans(2, verbose="x").fit(X), "verbose is 'x'"),
+    "on_epoch by number": (lambda: MedianKMeans(2, on_epoch=3).fit(X), "on_epoch is 3"),
+    "ragged init": (lambda: BatchKMeans(2, init=[[1], [1, 2]]).fit(X), "different lengths"),
+    "init of words": (lambda: BatchKMeans(2, init=[["a", "b", "c"]] * 2).fit(X), "indices of data points, or an array"),
+    "an id twice": (
+        lambda: precomputed().fit(pd.DataFrame(D, index=["a"] * 12, columns=["a"] * 12)),
+        "'a' names two rows",
+    ),
+    "haversine in three dimensions": (lambda: MedianKMeans(2, metric="haversine").fit(X), "3 columns"),
+    "ids of a source": (lambda: as_dissimilarity(as_dissimilarity(D), ids=list("abcdefghijkl")), "already"),
     "ids of the wrong number": (lambda: as_dissimilarity(D, ids=["a"]), "1 ids for 12 points"),
     "frame in two orders": (
         lambda: precomputed().fit(pd.DataFrame(D, index=list("abcdefghijkl"), columns=list("bacdefghijkl"))),
@@ -142,6 +182,43 @@ def test_a_failed_fit_changes_nothing(bad):
         fitted.fit(D, sample_weight=[1])
     assert vars(fitted).keys() == before.keys()
     assert all(vars(fitted)[name] is before[name] for name in before)
+
+
+def test_a_fit_that_fails_on_its_column_names_changes_nothing():
+    for fitted in (MedianKMeans(3, random_state=0).fit(X), BatchKMeans(3, random_state=0).fit(X)):
+        before = dict(vars(fitted))
+        with pytest.raises(TypeError):
+            fitted.fit(pd.DataFrame(X, columns=[0, "a", 1]))
+        assert vars(fitted).keys() == before.keys()
+        assert all(vars(fitted)[name] is before[name] for name in before)
+
+
+def test_queries_in_any_form_are_checked(tmp_path):
+    fitted = precomputed().fit(D)
+    with pytest.raises(ValueError, match="source of 20 points, but MedianKMeans was fitted on 12"):
+        fitted.predict(as_dissimilarity(np.ones((20, 20))))
+    bad = D.copy()
+    bad[3, fitted.medoid_indices_[1]] = np.nan
+    with pytest.raises(ValueError, match=r"D\[3, 1\] is NaN"):
+        fitted.predict(as_dissimilarity(bad))
+    np.save(tmp_path / "bad.npy", bad)
+    with pytest.raises(ValueError, match=r"is NaN"):
+        fitted.predict(tmp_path / "bad.npy")
+    np.save(tmp_path / "queries.npy", D[:5])
+    np.testing.assert_array_equal(fitted.predict(tmp_path / "queries.npy"), fitted.labels_[:5])
+    with pytest.raises(ValueError, match="X has 5 features"):
+        fitted.predict(D[:, :5].tolist())
+
+
+def test_columns_in_another_order_are_noticed():
+    ids = [str(100 + k) for k in range(12)]
+    frame = pd.DataFrame(D, index=ids, columns=ids)
+    fitted = precomputed().fit(frame)
+    with pytest.raises(ValueError, match="put the columns in the order of the training points"):
+        fitted.predict(frame[ids[::-1]])
+    numbered = pd.DataFrame(D, index=range(100, 112), columns=range(100, 112))
+    with pytest.raises(ValueError, match="put the columns in the order"):
+        precomputed().fit(numbered).predict(numbered.iloc[:, ::-1])
 
 
 def test_nothing_is_set_by_a_first_fit_that_fails():

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from maps import BATCH, METHODS, blobs, estimator, reference_fit
 from strategies import cases
 
+from medianmap import MedianSOM, reference
 from medianmap.base import as_generator
+from medianmap.neighborhood import make_lattice
 from medianmap.search import fitting
 
 # Every map with every search that fits it.
-PAIRS = [(m, s) for m in METHODS for s in ["auto", *fitting(estimator(m, 2)._rule().assignment.gives)]]
+PAIRS = [(m, s) for m in METHODS for s in ["auto", *fitting(estimator(m, 2)._gives)]]
 
 
 @pytest.mark.parametrize("collisions", ["distinct", "allow", "noise"])
@@ -56,3 +58,20 @@ def test_problems_longer_than_the_lanes_of_the_canonical_sum(method, search, n, 
     with pytest.warns(UserWarning, match="diagonal"):
         fitted.fit(D)
     np.testing.assert_array_equal(fitted.medoid_indices_, expected)
+
+
+@pytest.mark.parametrize(("lattice", "periodic"), [("hexagonal", True), ("rectangular", False), ("rectangular", True)])
+@given(case=cases(max_points=30))
+@settings(max_examples=30)
+def test_soms_on_every_lattice_equal_the_reference(lattice, periodic, case):
+    grid = (2, max(1, case.K // 2))
+    K = grid[0] * grid[1]
+    if len(case.D) < K:
+        return
+    nd = make_lattice(grid, lattice, periodic).distances
+    start = np.arange(K)
+    expected, _ = reference.fit(
+        reference.som(nd), reference.schedule(max(nd.max() / 2, 0.01), 0.01, 6), start, D=case.D, m=case.m
+    )
+    fitted = MedianSOM(grid, lattice=lattice, periodic=periodic, metric="precomputed", n_epochs=6, init=start)
+    np.testing.assert_array_equal(fitted.fit(case.D, sample_weight=case.m).medoid_indices_, expected)

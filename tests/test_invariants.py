@@ -201,3 +201,44 @@ def test_a_som_unfolds_a_line(seed, periodic):
     som = MedianSOM((1, 8), lattice="rectangular", periodic=periodic, metric="sqeuclidean", random_state=seed).fit(x)
     steps = som.lattice_.distances[som.labels_[:-1], som.labels_[1:]]
     assert steps.mean() < 0.6
+
+
+@pytest.mark.parametrize("name", ["seuclidean", "mahalanobis"])
+def test_metrics_that_learn_from_the_data_respect_its_weights(name, rng):
+    X = blobs(rng, n=30)
+    m = rng.integers(0, 3, 30)
+    start = np.flatnonzero(m)[:4]
+    copies = np.repeat(np.arange(30), m)
+    params = {"metric": name, "collisions": "allow"}
+    weighted = MedianKMeans(4, init=start, **params).fit(X, sample_weight=m)
+    repeated = MedianKMeans(4, init=np.searchsorted(copies, start), **params).fit(X[copies])
+    assert weighted.inertia_ == pytest.approx(repeated.inertia_)
+
+
+def test_spreading_respects_weights():
+    # Two far clouds; nearly all weight is on one point of the first: it is drawn first nearly always.
+    x = np.arange(20.0)[:, None]
+    m = np.ones(20)
+    m[7] = 1e6
+    first = [
+        MedianKMeans(1, init="k-medoids++", max_iter=1, random_state=s, metric=lambda a, b: 1.0 * (a[0] != b[0]))
+        .fit(x, sample_weight=m)
+        .history_["quantization_error"][0]
+        for s in range(10)
+    ]
+    assert np.median(first) < 100  # from any other start point 7 alone costs 500000
+
+
+def test_score_respects_weights(rng):
+    X = blobs(rng)
+    fitted = MedianKMeans(3, random_state=0).fit(X)
+    m = rng.random(len(X))
+    assert fitted.score(X, sample_weight=m) == pytest.approx(-0.5 * (m * fitted.transform(X).min(axis=1)).sum())
+    assert fitted.score(X, sample_weight=2 * np.ones(len(X))) == pytest.approx(2 * fitted.score(X))
+
+
+def test_one_epoch_of_annealing_still_ends_at_sigma_end(rng):
+    gas = MedianNeuralGas(5, n_epochs=1, random_state=0).fit(blobs(rng))
+    assert gas.history_["sigma"][0] == 2.5
+    assert np.all(gas.history_["sigma"][1:] == 0.01)
+    assert gas.n_iter_ > 1

@@ -46,7 +46,7 @@ def test_edit_distance_equals_its_recursive_definition(a, b, substitution, indel
 
 @pytest.mark.parametrize("name", sorted(set(registered()) - {"edit"}))
 def test_vector_metrics_equal_scikit_learns(name, rng):
-    X = rng.random((15, 4))
+    X = rng.random((15, 2 if name == "haversine" else 4))
     if "presence and absence" in registered()[name].summary:
         X = X > 0.5
         X[:, 0] = True
@@ -60,11 +60,29 @@ def test_vector_metrics_equal_scikit_learns(name, rng):
     np.testing.assert_allclose(ours, expected, atol=1e-7)
 
 
-def test_haversine_comes_from_scikit_learn(rng):
-    X = rng.random((6, 2))
+def test_missing_coordinates_are_passed_over_by_nan_euclidean(rng):
+    X = np.where(rng.random((12, 4)) < 0.2, np.nan, rng.random((12, 4)))
+    X[:, 0] = rng.random(12)
     np.testing.assert_allclose(
-        as_dissimilarity(X, "haversine").block(ALL, ALL), pairwise_distances(X, metric="haversine")
+        as_dissimilarity(X, "nan_euclidean").block(ALL, ALL),
+        pairwise_distances(X, X.copy(), metric="nan_euclidean"),
+        atol=1e-7,
     )
+    fitted = MedianKMeans(3, metric="nan_euclidean", random_state=0).fit(X)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, metric in registered().items() if metric.symmetric))
+def test_metrics_that_promise_symmetry_keep_it_to_the_last_bit(name, rng):
+    for _ in range(20):
+        if registered()[name].accepts == "strings":
+            objects = ["".join(rng.choice(list("abc"), rng.integers(0, 6))) for _ in range(15)]
+        else:
+            objects = rng.integers(0, 4, (25, 3)) + (rng.random((25, 3)) < 0.3) * 0.1
+            objects[:, 0] = rng.integers(1, 4, 25)
+            objects[:, 1:] += rng.random((25, 2))  # no constant row: it has no correlation
+        D = as_dissimilarity(objects, name).block(ALL, ALL)
+        np.testing.assert_array_equal(D, D.T)
 
 
 @pytest.mark.parametrize("name", ["seuclidean", "mahalanobis", "euclidean", "cosine", "correlation", "minkowski"])

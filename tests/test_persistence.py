@@ -71,7 +71,7 @@ def test_precomputed_frames_keep_ids_and_column_names(tmp_path, rng):
 
 def test_parameters_that_are_arrays_come_back(tmp_path, rng):
     X = blobs(rng)
-    fitted = MedianSOM((2, 2), metric="mahalanobis", n_epochs=5, init=[0, 1, 2, 3]).fit(X)
+    fitted = MedianSOM((2, 2), metric="mahalanobis", n_epochs=5, init=np.arange(4)).fit(X)
     loaded = round_trip(fitted, tmp_path / "m")
     np.testing.assert_array_equal(loaded.transform(X), fitted.transform(X))
 
@@ -148,6 +148,18 @@ def test_foreign_files_are_named_as_such(tmp_path, saved):
     rewrite_header(saved, lambda header: header.update(format="other"))
     with pytest.raises(ValueError, match="not a medianmap model"):
         load(saved)
+
+
+def test_a_model_without_what_it_needs_is_damaged(saved):
+    rewrite_header(saved, lambda header: header["fitted"].pop("hits_"))
+    with pytest.raises(ValueError, match=r"damaged.*lacks hits_"):
+        load(saved)
+
+
+def test_any_form_of_init_can_be_saved(tmp_path, rng):
+    fitted = MedianKMeans(3, init=range(3)).fit(blobs(rng))
+    save(fitted, tmp_path / "m")
+    assert load(tmp_path / "m").init.tolist() == [0, 1, 2]
 
 
 def test_unknown_classes_and_values_are_damage(saved):

@@ -8,6 +8,7 @@ from sklearn.manifold import trustworthiness
 
 from medianmap import BatchSOM, MedianSOM, as_dissimilarity, quality
 from medianmap.neighborhood import make_lattice
+from medianmap.report.summary import summarize
 from medianmap.sources import points_to
 
 
@@ -90,3 +91,24 @@ def test_a_trained_som_is_more_ordered_than_a_shuffled_one(rng):
     G = som.transform(x)
     assert quality.topographic_error(G, som.lattice_) < 0.15
     assert quality.topographic_error(G[:, rng.permutation(25)], som.lattice_) > 0.5
+
+
+def test_a_summary_tells_majority_and_purity_of_every_neuron(rng):
+    D = np.abs(np.subtract.outer([0.0, 1, 2, 50, 51, 90], [0.0, 1, 2, 50, 51, 90]))
+    y = np.array([0, 0, 1, 1, 1, 0])
+    fitted = MedianSOM((1, 3), metric="precomputed", init=[1, 3, 5], sigma_start=0.01, n_epochs=2).fit(D)
+    found = summarize(fitted, as_dissimilarity(D, ids=list("abcdef")), y=y, class_names=["x", "y"])
+    assert [(n["majority"], n["hits"]) for n in found["neurons"]] == [("x", 3), ("y", 2), ("x", 1)]
+    assert [round(n["purity"], 3) for n in found["neurons"]] == [0.667, 1.0, 1.0]
+    assert [n["exemplar_id"] for n in found["neurons"]] == ["b", "d", "f"]
+    assert found["quality"]["inertia"] == fitted.inertia_ == 3
+    assert found["quality"]["purity"] == pytest.approx(5 / 6)
+
+
+def test_weights_count_in_the_errors(rng):
+    X = blobs(rng, n=30)
+    m = rng.random(30) + 0.1
+    som = MedianSOM((2, 2), n_epochs=5, random_state=0).fit(X, sample_weight=m)
+    source = as_dissimilarity(X, "euclidean")
+    found = quality.indices(source, som.labels_, points_to(source, som.medoid_indices_), sample_weight=m)
+    assert found["inertia"] == pytest.approx(som.inertia_)

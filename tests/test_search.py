@@ -128,7 +128,7 @@ def test_terms_are_counted():
 
 
 def test_the_chapters_ideas_save_terms(rng):
-    """Ordered data: each refinement of the chapter evaluates no more than the one before it, and far less at the end."""
+    """Ordered data: the refinements of the chapter evaluate fewer and fewer terms."""
     x = np.sort(rng.random(300))
     D = np.abs(np.subtract.outer(x, x))
 

@@ -69,16 +69,14 @@ def test_all_forms_give_the_same_map(tmp_path, rng):
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 def test_predicting_the_training_data_gives_the_labels_for_every_form(tmp_path, rng):
     for name, (given, metric) in forms(blobs(rng), tmp_path).items():
-        if name in ("condensed", "list"):
-            continue
         fitted = MedianKMeans(5, metric=metric, random_state=0).fit(given)
         np.testing.assert_array_equal(fitted.predict(given), fitted.labels_, err_msg=name)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 17])
+@pytest.mark.parametrize("n", [2, 3, 17])
 def test_condensed_blocks_equal_the_square_matrix(n, rng):
     v = rng.random(n * (n - 1) // 2)
-    square = squareform(v) if n > 1 else np.zeros((1, 1))
+    square = squareform(v)
     source = as_dissimilarity(v)
     assert isinstance(source, CondensedSource)
     np.testing.assert_array_equal(source.block(ALL, ALL), square)
@@ -168,3 +166,44 @@ def test_a_query_costs_k_evaluations(rng):
 def test_frames_with_counted_rows_have_no_ids(rng):
     D = pd.DataFrame(squareform(rng.random(10)))
     assert as_dissimilarity(D).ids is None
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", ">f8", ">f4", ">i4", "i4", "u1"])
+def test_matrices_of_any_real_type(dtype, rng):
+    D = np.round(squareform(rng.random(190)) * 100)
+    expected = MedianNeuralGas(4, metric="precomputed", n_epochs=10, random_state=0).fit(D)
+    fitted = MedianNeuralGas(4, metric="precomputed", n_epochs=10, random_state=0).fit(D.astype(dtype))
+    np.testing.assert_array_equal(fitted.medoid_indices_, expected.medoid_indices_)
+    fitted = MedianNeuralGas(4, metric="precomputed", n_epochs=10, random_state=0).fit(squareform(D).astype(dtype))
+    np.testing.assert_array_equal(fitted.medoid_indices_, expected.medoid_indices_)
+
+
+@pytest.mark.parametrize(
+    ("objects", "metric"),
+    [
+        ([1, 2, 3, 10], lambda a, b: abs(a - b)),
+        (pd.Series([1, 2, 3, 10]), lambda a, b: abs(a - b)),
+        ([(1, 2), (1, 2, 3), (4,), (4, 5)], lambda a, b: float(a != b)),
+        ([(1, 2), (1, 3), (4, 5), (4, 6)], lambda a, b: len({*a} ^ {*b})),
+        ([np.eye(2), np.ones((2, 2)), np.zeros((2, 2)), np.eye(2)], lambda a, b: np.abs(a - b).sum()),
+        (pd.DataFrame({"x": [1, 2, 3], "kind": ["a", "b", "a"]}), lambda a, b: abs(a[0] - b[0]) + (a[1] != b[1])),
+        (np.array([[1.0, np.nan], [2, 3], [4, 5]]), lambda a, b: np.nansum(np.abs(a - b))),
+    ],
+    ids=["numbers", "series", "ragged tuples", "tuples", "arrays", "mixed frame", "missing values"],
+)
+def test_a_function_of_two_objects_sees_the_objects_in_fit_and_predict(objects, metric):
+    fitted = MedianKMeans(2, metric=metric, random_state=0).fit(objects)
+    np.testing.assert_array_equal(fitted.predict(objects), fitted.labels_)
+
+
+def test_numeric_ids_that_became_text_on_the_way_through_a_file(tmp_path, rng):
+    D = squareform(rng.random(45))
+    ids = range(100, 110)
+    pd.DataFrame(D, index=ids, columns=ids).to_csv(tmp_path / "D.csv")
+    fitted = MedianKMeans(2, metric="precomputed", random_state=0).fit(pd.read_csv(tmp_path / "D.csv", index_col=0))
+    assert fitted.prototype_ids_ == [str(100 + i) for i in fitted.medoid_indices_]
+
+
+def test_a_promise_of_symmetry_is_taken():
+    source = as_dissimilarity(["a", "bb"], lambda a, b: abs(len(a) - len(b)), symmetric=True)
+    assert source.symmetric

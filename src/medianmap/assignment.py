@@ -9,6 +9,7 @@ import numpy as np
 
 from .neighborhood import Lattice, h
 from .quality import kmeans_cost, neural_gas_cost, som_cost
+from .ranking import rank_points
 from .search.gemm import product_costs
 from .sources.base import FloatArray
 from .sources.dense import DenseSource
@@ -26,19 +27,12 @@ class Assigned:
 class Assignment(Protocol):
     """G (N, K), sigma and multiplicities m (N,), all positive -> weights and cost."""
 
-    @property
-    def gives(self) -> type[Weights]:
-        """The kind of weights, which decides what searches fit."""
-        ...
-
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned: ...
 
 
 @dataclass(frozen=True)
 class Winner:
     """A[j, i] = m_i if j is the nearest prototype of i (lowest j on ties), else 0. Sigma plays no part."""
-
-    gives = FieldWeights
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
         return Assigned(FieldWeights(np.eye(G.shape[1]), G.argmin(axis=1), m), kmeans_cost(G, m))
@@ -52,16 +46,10 @@ class Rank:
     keeps a prototype that is nobody's winner from losing all its weight when sigma is small.
     """
 
-    gives = RankWeights
-
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
-        N, K = G.shape
-        order = np.argsort(G, axis=1, kind="stable")
-        rank = np.empty((K, N), np.int32)
-        rank[order, np.arange(N)[:, None]] = np.arange(K)
-        weight_of_rank = h(np.arange(K), sigma)
-        cost = neural_gas_cost(np.take_along_axis(G, order, axis=1), weight_of_rank, m)
-        return Assigned(RankWeights(rank, weight_of_rank, m), cost)
+        rank, sums = rank_points(G.T, m)
+        weight_of_rank = h(np.arange(len(rank)), sigma)
+        return Assigned(RankWeights(rank, weight_of_rank, m), neural_gas_cost(sums, weight_of_rank))
 
 
 @dataclass(frozen=True)
@@ -73,8 +61,6 @@ class OnLattice:
     """
 
     lattice: Lattice
-
-    gives = FieldWeights
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
         nd = self.lattice.distances

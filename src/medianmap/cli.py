@@ -75,9 +75,19 @@ def console() -> Console:
 
 
 def main(args: list[str] | None = None) -> Any:
-    """Run the command; a user's mistake is one sentence on stderr and exit code 2."""
+    """Run the command; a user's mistake is one sentence on stderr and exit code 2, a failure exit code 1."""
     try:
         cli.main(args, prog_name="medianmap")
-    except (ValueError, OSError) as error:
+    except (
+        ValueError,
+        FileNotFoundError,
+        FileExistsError,
+        NotADirectoryError,
+        IsADirectoryError,
+        PermissionError,
+    ) as error:
         click.echo(f"medianmap: {error}", err=True)
         sys.exit(2)
+    except (OSError, MemoryError) as error:
+        click.echo(f"medianmap: {error or 'out of memory'}", err=True)
+        sys.exit(1)

@@ -65,21 +65,23 @@ def anneal(
     problem: Problem,
     start: NDArray[Any],
     sigmas: FloatArray,
+    sigma_end: float,
     max_settling: int,
     rng: np.random.Generator,
     on_epoch: OnEpoch | None = None,
     run: int = 0,
 ) -> State:
-    """Run the schedule `sigmas`, then go on at its last value until a fixed point or `max_settling` more epochs.
+    """Run the schedule `sigmas`, then go on at `sigma_end` until a fixed point or `max_settling` more epochs.
 
-    A fixed point is an epoch at the last sigma that moves no prototype. At fixed sigma neither step can raise the
-    cost, so one is reached (unless collisions are prevented by noise, which has no cost to lower).
+    A fixed point is an epoch at `sigma_end` that moves no prototype. At fixed sigma neither step can raise the cost, so
+    one is reached (unless collisions are prevented by noise, which has no cost to lower).
     """
     state = State(start)
     for t in range(len(sigmas) + max_settling):
-        state = epoch(problem, state, sigmas[min(t, len(sigmas) - 1)], rng)
+        sigma = sigmas[t] if t < len(sigmas) else sigma_end
+        state = epoch(problem, state, sigma, rng)
         if on_epoch is not None:
             on_epoch(replace(state.history[-1], run=run))
-        if t >= len(sigmas) - 1 and state.converged:
+        if t >= len(sigmas) - 1 and sigma == sigma_end and state.converged:
             break
     return state

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .assignment import OnLattice, Rank, Winner
+from .assignment import Assignment, OnLattice, Rank, Winner
 from .base import BaseMap, BatchMap, MedianMap, Rule
 from .engine import OnEpoch
-from .neighborhood import geometric, make_lattice
-from .validation import check_choice, check_count, check_positive
+from .neighborhood import Lattice, geometric, make_lattice
+from .validation import check_choice, check_count, check_flag, check_positive
+from .weights import FieldWeights, RankWeights
 
 # After annealing, neural gas and SOM go on at sigma_end until nothing moves; this bounds the wait.
 MAX_SETTLING = 300
@@ -21,14 +22,17 @@ class _KMeans(BaseMap):
     n_clusters: int
     max_iter: int
     n_epochs: int | None
+    _gives = FieldWeights
 
-    def _rule(self) -> Rule:
-        K = check_count(self.n_clusters, "n_clusters")
+    def _size(self) -> tuple[int, str]:
+        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
+
+    def _rule(self, K: int) -> Rule:
         epochs = check_count(self.max_iter, "max_iter")
         if self.n_epochs is not None:
             epochs = check_count(self.n_epochs, "n_epochs")
         # Winner-take-all is the limit sigma -> 0: one epoch at 0, and on until nothing moves.
-        return Rule(K, "n_clusters", Winner(), np.zeros(1), max_settling=epochs - 1)
+        return Rule(Winner(), np.zeros(1), sigma_end=0.0, max_settling=epochs - 1)
 
 
 class _Annealed(BaseMap):
@@ -36,36 +40,43 @@ class _Annealed(BaseMap):
     sigma_start: float | None
     sigma_end: float
 
-    def _sigmas(self, default_start: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _annealed(self, assignment: Assignment, default_start: float, lattice: Lattice | None = None) -> Rule:
         n_epochs = check_count(self.n_epochs, "n_epochs")
         end = check_positive(self.sigma_end, "sigma_end")
         start = max(default_start, end) if self.sigma_start is None else check_positive(self.sigma_start, "sigma_start")
         if start < end:
             raise ValueError(f"sigma_start = {start:g} is below sigma_end = {end:g}; sigma falls during training.")
-        return geometric(start, end, n_epochs)
+        return Rule(assignment, geometric(start, end, n_epochs), end, MAX_SETTLING, lattice)
 
 
 class _NeuralGas(_Annealed):
     n_clusters: int
+    _gives = RankWeights
 
-    def _rule(self) -> Rule:
-        K = check_count(self.n_clusters, "n_clusters")
-        return Rule(K, "n_clusters", Rank(), self._sigmas(K / 2), MAX_SETTLING)
+    def _size(self) -> tuple[int, str]:
+        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
+
+    def _rule(self, K: int) -> Rule:
+        return self._annealed(Rank(), default_start=K / 2)
 
 
 class _SOM(_Annealed):
     grid: tuple[int, int]
     lattice: str
     periodic: bool
+    _gives = FieldWeights
 
-    def _rule(self) -> Rule:
-        check_choice(self.lattice, "lattice", ("hexagonal", "rectangular"))
+    def _size(self) -> tuple[int, str]:
         if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:
             raise ValueError(f"grid is {self.grid!r}; it must be a pair (rows, columns).")
         rows, cols = (check_count(side, f"grid[{axis}]") for axis, side in enumerate(self.grid))
-        lattice = make_lattice((rows, cols), self.lattice, bool(self.periodic))
-        sigmas = self._sigmas(lattice.diameter / 2)
-        return Rule(rows * cols, "the number of neurons", OnLattice(lattice), sigmas, MAX_SETTLING, lattice)
+        return rows * cols, "the number of neurons"
+
+    def _rule(self, K: int) -> Rule:
+        check_choice(self.lattice, "lattice", ("hexagonal", "rectangular"))
+        rows, cols = (int(side) for side in self.grid)
+        lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
+        return self._annealed(OnLattice(lattice), lattice.diameter / 2, lattice)
 
 
 class MedianKMeans(_KMeans, MedianMap):
@@ -78,7 +89,7 @@ class MedianKMeans(_KMeans, MedianMap):
     ----------
     n_clusters : number of prototypes K.
     metric : "precomputed" (X is a dissimilarity matrix or any source of one), a registered, SciPy or scikit-learn
-        metric name, or a function of two objects (compiled loops if numba compiled it).
+        metric name, or a function of two objects (compiled loops if numba compiled it and it takes no metric_params).
     metric_params : keyword arguments of the metric.
     max_iter : most epochs; training stops earlier when nothing moves.
     n_epochs : the same cap under the name that the other maps use; overrides max_iter when given.

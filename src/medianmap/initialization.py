@@ -42,8 +42,11 @@ def spread(space: Space, K: int, m: FloatArray, rng: np.random.Generator) -> Int
 
 def explicit(init: Any, K: int, n: int, *, n_features: int | None, distinct: bool) -> NDArray[Any]:
     """The user's start, checked: (K,) indices into the data, or for batch maps also (K, n_features) vectors."""
-    start = np.asarray(init)
-    if n_features is not None and start.ndim == 2:
+    try:
+        start = np.asarray(init)
+    except ValueError:
+        raise ValueError("init has rows of different lengths; give indices of data points or equal vectors.") from None
+    if n_features is not None and start.ndim == 2 and start.dtype.kind in "fiub":
         if start.shape != (K, n_features) or not np.isfinite(start).all():
             raise ValueError(f"init has shape {start.shape}; {K} finite vectors of {n_features} features are needed.")
         return start.astype(np.float64)

@@ -21,8 +21,10 @@ def h(t: ArrayLike, sigma: float) -> NDArray[np.float64]:
 
 def geometric(start: float, end: float, n_epochs: int) -> NDArray[np.float64]:
     """sigma_t = start (end / start)^(t / (n_epochs - 1)), t = 0 .. n_epochs - 1; one epoch uses start."""
-    t = np.arange(n_epochs) / max(n_epochs - 1, 1)
-    return start * (end / start) ** t
+    sigmas = start * (end / start) ** (np.arange(n_epochs) / max(n_epochs - 1, 1))
+    if n_epochs > 1:
+        sigmas[-1] = end  # to the last bit
+    return sigmas
 
 
 @dataclass(frozen=True)

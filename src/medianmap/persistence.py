@@ -43,6 +43,19 @@ CLASSES = {
 NOT_PART_OF_THE_MAP = ("random_state", "on_epoch")
 
 
+# Without these a map cannot answer.
+ESSENTIAL = {
+    "labels_",
+    "hits_",
+    "cluster_centers_",
+    "inertia_",
+    "quantization_error_",
+    "n_iter_",
+    "converged_",
+    "history_",
+}
+
+
 def save(estimator: BaseMap, path: str | os.PathLike[str]) -> None:
     """Write a fitted map to one file, atomically: a failure leaves any earlier file as it was.
 
@@ -85,6 +98,9 @@ def load(path: str | os.PathLike[str]) -> Any:
             estimator = CLASSES[header["class"]](**params)
             for key, value in header["fitted"].items():
                 setattr(estimator, key, _decode(value, archive))
+            lacking = ESSENTIAL - vars(estimator).keys()
+            if lacking:
+                raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
         except Exception as error:  # damage can make zipfile, zlib, json and numpy raise nearly anything
             raise ValueError(f"{path} is a damaged medianmap model ({error}); restore it from a copy.") from None
     return estimator
@@ -92,7 +108,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], zipfile.ZipFile]:
     """The checked `model.json` and the open archive behind it."""
-    if not Path(path).exists():
+    if not Path(path).is_file():
         raise FileNotFoundError(f"There is no file {path}; give the path of a model that medianmap saved.")
     try:
         archive = zipfile.ZipFile(path)
@@ -131,6 +147,8 @@ class _Writer:
         if key in NOT_PART_OF_THE_MAP and value is not None and not isinstance(value, int | np.integer):
             warnings.warn(f"{key} cannot be stored and will be None in the loaded model.", UserWarning, stacklevel=3)
             return None
+        if key == "init" and not isinstance(value, str):
+            value = np.asarray(value)
         return self.encode(value, key)
 
     def encode(self, value: Any, where: str) -> Any:

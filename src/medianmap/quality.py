@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .neighborhood import Lattice
-from .sources.base import ALL, FloatArray, Source, panels, rows_per_panel
+from .sources.base import ALL, KEEP_BYTES, FloatArray, Source, panels, rows_per_panel
 
 # --- costs, monitored every epoch. Plain sums, no BLAS: the same bits at any number of threads -------------------
 
@@ -18,9 +18,9 @@ def kmeans_cost(G: FloatArray, m: FloatArray) -> float:
     return float((m * G.min(axis=1)).sum())
 
 
-def neural_gas_cost(sorted_G: FloatArray, weight_of_rank: FloatArray, m: FloatArray) -> float:
-    """sum_i m_i sum_k h(k) G[i, prototype of rank k]; sorted_G (N, K) has its rows in order of rank."""
-    return float(((m[:, None] * sorted_G).sum(axis=0) * weight_of_rank).sum())
+def neural_gas_cost(sums: FloatArray, weight_of_rank: FloatArray) -> float:
+    """sum_k h(k) sum_i m_i G[i, prototype of rank k]; sums (K,) holds the inner sums."""
+    return float((sums * weight_of_rank).sum())
 
 
 def som_cost(smoothed_minimum: FloatArray, m: FloatArray) -> float:
@@ -126,22 +126,28 @@ def indices(
     *,
     lattice: Lattice | None = None,
     y: ArrayLike | None = None,
+    sample_weight: FloatArray | None = None,
     n_neighbors: int = 10,
 ) -> dict[str, float]:
-    """All indices that apply, by name. Without a lattice, neurons are as far apart as their nearest members are."""
+    """All indices that apply, by name: those of order need a lattice, those of classes need y.
+
+    Weights count in the errors and in purity; scikit-learn's indices and those of order have none. The silhouette needs
+    the whole matrix in memory and is left out where that would take more than KEEP_BYTES.
+    """
     from sklearn import metrics
 
-    result = {"quantization_error": quantization_error(G), "inertia": inertia(G)}
+    m, N = sample_weight, source.shape[0]
+    result = {"quantization_error": quantization_error(G, m), "inertia": inertia(G, m)}
     if lattice is not None:
-        result["topographic_error"] = topographic_error(G, lattice)
+        result["topographic_error"] = topographic_error(G, lattice, m)
         trust, continuity = neighborhood_preservation(source, labels, lattice.distances, n_neighbors)
         result |= {"trustworthiness": trust, "continuity": continuity}
-    if 2 <= len(np.unique(labels)) < len(labels):
+    if 2 <= len(np.unique(labels)) < N and N * N * 8 <= KEEP_BYTES:
         D = source.block(ALL, ALL).astype(np.float64)
         np.fill_diagonal(D, 0.0)
         result["silhouette"] = float(metrics.silhouette_score(D, labels, metric="precomputed"))
     if y is not None:
-        result["purity"] = purity(labels, y)
+        result["purity"] = purity(labels, y, m)
         result["adjusted_rand"] = float(metrics.adjusted_rand_score(y, labels))
         result["normalized_mutual_information"] = float(metrics.normalized_mutual_info_score(y, labels))
     return result

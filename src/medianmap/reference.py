@@ -90,8 +90,8 @@ def mean_step(A, X, W):
 
 
 def schedule(start, end, n_epochs):
-    """sigma_t = start (end / start)^(t / (n_epochs - 1))."""
-    return [start * (end / start) ** (t / max(n_epochs - 1, 1)) for t in range(n_epochs)]
+    """sigma_t = start (end / start)^(t / (n_epochs - 1)), t = 0 .. n_epochs - 1 >= 1."""
+    return [start * (end / start) ** (t / (n_epochs - 1)) for t in range(n_epochs - 1)] + [end]
 
 
 def squared_distances(X, W):

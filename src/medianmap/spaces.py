@@ -96,7 +96,7 @@ class MedianSpace:
         return points_to(self.source, P)
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
-        return G * (1 + NOISE * rng.random(G.shape)) if self.collisions == "noise" else G
+        return G if self.collisions != "noise" else np.asfortranarray(G * (1 + NOISE * rng.random(G.shape)))
 
     @cached_property
     def search(self) -> Search:

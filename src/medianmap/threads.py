@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -30,12 +31,32 @@ def n_threads(n_jobs: int | None) -> int:
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 
+_lock = Lock()
+_depth = 0
+_outside: Any = None
+
+
 @contextmanager
 def limited(n_jobs: int | None) -> Iterator[int]:
-    """BLAS uses at most n_threads(n_jobs) threads inside; yields that number."""
-    n = n_threads(n_jobs)
-    with _controller().limit(limits=n, user_api="blas"):
+    """BLAS uses at most n_threads(n_jobs) threads inside; yields that number.
+
+    The limit belongs to the process. Of fits that run at the same time the last to begin sets it, and the last to end
+    puts back what was before the first.
+    """
+    global _depth, _outside
+    with _lock:
+        n = n_threads(n_jobs)
+        limiter = _controller().limit(limits=n, user_api="blas")
+        if _depth == 0:
+            _outside = limiter
+        _depth += 1
+    try:
         yield n
+    finally:
+        with _lock:
+            _depth -= 1
+            if _depth == 0:
+                _outside.restore_original_limits()
 
 
 def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: int | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,37 +13,56 @@ from sklearn.utils.validation import check_array
 from .metrics.registry import BoundMetric
 
 
-def check_vectors(X: Any, metric_name: str = "euclidean") -> NDArray[Any]:
+def check_vectors(X: Any, metric_name: str = "euclidean", *, allow_nan: bool = False) -> NDArray[Any]:
     """(N, M) finite numbers; strings and missing values are named by their place."""
     refuse_text(X, metric_name)
     X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
-    if not np.isfinite(X).all():
-        i, k = np.argwhere(~np.isfinite(X))[0]
+    good = ~np.isinf(X) if allow_nan else np.isfinite(X)
+    if not good.all():
+        i, k = np.argwhere(~good)[0]
         found = "NaN" if np.isnan(X[i, k]) else "inf"
         raise ValueError(f"X[{i}, {k}] is {found}; vectors must be finite numbers. Fill in or drop that value.")
     return X
 
 
+def n_dims(X: Any) -> int:
+    """Dimensions of an array, a frame or nested lists (as deep as first elements go); 0 for anything else."""
+    if hasattr(X, "shape"):
+        return len(X.shape)
+    return 1 + (n_dims(X[0]) if X else 0) if isinstance(X, list | tuple) else 0
+
+
 def refuse_text(X: Any, metric_name: str) -> None:
     """Strings given to a metric of vectors: say which metric would take them."""
-    first = X[0] if isinstance(X, list | tuple) and len(X) else X
-    is_text = isinstance(first, str | bytes) or (isinstance(X, np.ndarray) and X.dtype.kind in "US")
-    if is_text:
+    first = X.to_numpy() if hasattr(X, "iloc") else X
+    for _ in range(n_dims(first)):
+        if not isinstance(first, list | tuple | np.ndarray) or not len(first):
+            return
+        first = first[0]
+    if isinstance(first, str | bytes):
         raise ValueError(
             f"X holds strings, but the metric {metric_name!r} compares vectors; "
             "choose a metric of strings, for example metric='edit', or pass a function of two strings."
         )
 
 
-def as_objects(X: Any, metric: BoundMetric) -> Any:
-    """What the metric compares: an array (N, M) of vectors, or a list of N strings or other objects."""
+def as_objects(X: Any, metric: BoundMetric, *, vectors: bool | None = None) -> Any:
+    """What the metric compares: an array (N, M) of vectors, or a list of N strings or other objects.
+
+    vectors : for a metric of anything, whether the rows of X are vectors; None looks at X (a numeric table or nested
+        lists of numbers are), prediction follows the training data.
+    """
     if metric.accepts == "vectors":
-        return check_vectors(X, metric.name)
-    if metric.accepts == "objects" and _looks_like_vectors(X):
-        return check_vectors(X, metric.name)
-    if isinstance(X, str | bytes) or not hasattr(X, "__len__"):
-        raise ValueError(f"X is a {type(X).__name__}; pass a sequence of objects, one a data point.")
-    if isinstance(X, np.ndarray) and X.ndim != 1:
+        return check_vectors(X, metric.name, allow_nan=metric.metric.allow_nan)
+    if metric.accepts == "objects" and (_is_numeric_table(X) if vectors is None else vectors):
+        return check_vectors(X, metric.name, allow_nan=True)
+    is_frame = hasattr(X, "iloc") and hasattr(X, "columns")
+    if is_frame and metric.accepts == "objects":
+        return list(X.itertuples(index=False, name=None))
+    if is_frame or isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__"):
+        what = "one column of the frame, for example frame['sequence']" if is_frame else "a list of objects"
+        raise ValueError(f"X is a {type(X).__name__}; pass a sequence of objects, one a data point: {what}.")
+    if metric.accepts == "strings" and isinstance(X, np.ndarray) and X.ndim != 1:
         raise ValueError(
             f"The metric {metric.name!r} compares strings; this array has shape {X.shape}. Pass a list of strings."
         )
@@ -60,16 +79,15 @@ def as_objects(X: Any, metric: BoundMetric) -> Any:
     return objects
 
 
-def _looks_like_vectors(X: Any) -> bool:
-    """Numbers in a table: an array, a frame or nested lists; a list of strings or ragged arrays does not."""
+def _is_numeric_table(X: Any) -> bool:
+    """A 2-D array of numbers, a frame of numbers, or nested lists of numbers; tuples and other things are objects."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        return True
+        return X.to_numpy().dtype.kind in "fiub"
     if isinstance(X, np.ndarray):
-        return X.dtype.kind in "fiubc"
-    try:
-        return np.asarray(X).dtype.kind in "fiub"
-    except ValueError:
+        return X.ndim == 2 and X.dtype.kind in "fiub"
+    if not (isinstance(X, list) and X and all(isinstance(row, list) for row in X)):
         return False
+    return len({len(row) for row in X}) == 1 and all(isinstance(x, Real) for row in X for x in row)
 
 
 def as_numbers(X: Any) -> NDArray[Any]:
@@ -78,7 +96,14 @@ def as_numbers(X: Any) -> NDArray[Any]:
         raise TypeError(
             "Sparse data was passed, but the zeros of a dissimilarity matrix mean 'identical'; use X.toarray()."
         )
-    D = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if np.ma.is_masked(X):
+        raise ValueError("Some entries of the matrix are masked; every pair needs a dissimilarity. Fill them in.")
+    try:
+        D = X if isinstance(X, np.ndarray) else np.asarray(X)
+    except ValueError:
+        raise ValueError("The rows of the matrix have different lengths; a matrix is needed.") from None
+    if D.ndim == 0:
+        raise ValueError(f"X is a {type(X).__name__}; pass a matrix of dissimilarities.")
     if D.dtype.kind == "c":
         raise ValueError("Complex data not supported: dissimilarities are real numbers.")
     if D.dtype.kind == "O":
@@ -88,24 +113,6 @@ def as_numbers(X: Any) -> NDArray[Any]:
             raise type(error)(f"The matrix has an entry that is not a number: {error}.") from None
     if D.dtype.kind not in "fiub":
         raise ValueError(f"The matrix has entries of type {D.dtype}; dissimilarities are real numbers.")
-    return D
-
-
-def check_queries(D: Any, n_columns: int, what: str, who: str) -> NDArray[Any]:
-    """(n_query, n_columns) dissimilarities from queries to training points or prototypes."""
-    from .sources.checks import refuse_bad_entries
-
-    D = as_numbers(D.to_numpy() if hasattr(D, "iloc") else D)
-    if D.ndim != 2:
-        raise ValueError(
-            f"Expected a 2-D array of dissimilarities (n_query, {n_columns}), got a {D.ndim}-D array. "
-            "Reshape your data: one row a query."
-        )
-    refuse_bad_entries(D)
-    if D.shape[1] != n_columns:
-        raise ValueError(
-            f"X has {D.shape[1]} features, but {who} is expecting {n_columns} features as input: one for each {what}."
-        )
     return D
 
 
@@ -126,6 +133,10 @@ def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     bad = np.flatnonzero(~((m >= 0) & (m < np.inf)))
     if len(bad):
         raise ValueError(f"sample_weight[{bad[0]}] is {m[bad[0]]:g}; weights must be finite and >= 0.")
+    with np.errstate(over="ignore"):
+        total = m.sum()
+    if not np.isfinite(total):
+        raise ValueError("The sum of the sample weights overflows; divide them by a constant.")
     if not m.any():
         raise ValueError("All sample weights are zero; at least one sample must have a positive weight.")
     return m
@@ -155,6 +166,13 @@ def check_n_prototypes(K: int, n: int, name: str = "n_clusters") -> None:
     """1 <= K <= number of points that count."""
     if K > n:
         raise ValueError(f"{name} = {K} exceeds n_samples = {n}; ask for at most one prototype a data point.")
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} is {value!r}; it must be True or False.")
+    return bool(value)
 
 
 def check_n_jobs(n_jobs: Any) -> None:

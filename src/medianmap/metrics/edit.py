@@ -51,7 +51,7 @@ def _pack(strings: Any) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Code points of all strings end to end, and where each begins, (len + 1,)."""
     starts = np.zeros(len(strings) + 1, np.int64)
     np.cumsum([len(s) for s in strings], out=starts[1:])
-    return np.frombuffer("".join(strings).encode("utf-32-le"), np.uint32), starts
+    return np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), np.uint32), starts
 
 
 def edit_block(a: Any, b: Any, *, substitution: float = 1.0, indel: float = 1.0) -> NDArray[np.float64]:

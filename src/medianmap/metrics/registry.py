@@ -28,7 +28,9 @@ class Metric:
     summary: str = ""
     extra: str | None = None
     threaded: bool = False  # releases the GIL, so threads help
-    from_data: Callable[[Any, Mapping[str, Any]], dict[str, Any]] | None = None
+    allow_nan: bool = False  # vectors may have missing coordinates
+    # (objects, their weights, parameters given) -> parameters that the training data fix
+    from_data: Callable[[Any, NDArray[np.float64], Mapping[str, Any]], dict[str, Any]] | None = None
 
 
 _REGISTRY: dict[str, Metric] = {}
@@ -75,17 +77,25 @@ class BoundMetric:
     def threaded(self) -> bool:
         return self.metric.threaded
 
-    def resolved(self, objects: Any) -> BoundMetric:
-        """The same with parameters that the training data fix (a covariance, say) filled in once and for all."""
+    def resolved(self, objects: Any, m: NDArray[np.float64]) -> BoundMetric:
+        """The same with parameters that the training data, weighted by m, fix (a covariance, say) filled in."""
         if self.metric.from_data is None:
             return self
-        return replace(self, params={**self.params, **self.metric.from_data(objects, self.params)})
+        return replace(self, params={**self.params, **self.metric.from_data(objects, m, self.params)})
 
     def between(
         self, a: Any, b: Any, a_index: NDArray[np.intp] | None = None, b_index: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:
         """(len(a), len(b)) dissimilarities; ValueError names the pair (by the given indices) of a bad value."""
-        block = np.asarray(self.metric.block(a, b, **self.params), dtype=np.float64)
+        try:
+            block = np.asarray(self.metric.block(a, b, **self.params), dtype=np.float64)
+        except TypeError as error:
+            if not self.params:
+                raise
+            reason = str(error).splitlines()[0]
+            raise ValueError(
+                f"The metric {self.name!r} does not work with metric_params {sorted(self.params)}: {reason}"
+            ) from error
         if not (block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf):
             i, l = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
             value = block[i, l]
@@ -108,14 +118,7 @@ def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
         raise ValueError(f"metric is {metric!r}; it must be a name or a function of two objects.")
     known = registered()
     if metric not in known:
-        from . import vector
-
-        alias = vector.scikit_learn_metric(metric)
-        if alias is None:
-            close = get_close_matches(metric, [*known, "precomputed"], n=3)
-            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-            raise ValueError(
-                f"There is no metric {metric!r}.{hint} Names: precomputed, {', '.join(known)}; or pass a function."
-            )
-        return BoundMetric(alias, dict(params or {}))
+        close = get_close_matches(metric, [*known, "precomputed"], n=3)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise ValueError(f"There is no metric {metric!r}.{hint} medianmap.metrics.registered() lists the names.")
     return BoundMetric(known[metric], dict(params or {}))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from sklearn.metrics import DistanceMetric
 
 from .registry import Metric, register
 
@@ -46,24 +47,36 @@ def _scipy_block(a: NDArray[Any], b: NDArray[Any], *, name: str, as_bool: bool =
         return cdist(a, b, name, **params)
 
 
-def _variances(X: NDArray[Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """SciPy would take them from whatever block it is given; they belong to the training data."""
+def _variances(X: NDArray[Any], m: NDArray[np.float64], params: Mapping[str, Any]) -> dict[str, Any]:
+    """SciPy would take them from whatever block it is given; they belong to the (weighted) training data."""
     if params.get("V") is not None:
         return {}
-    V = X.var(axis=0, ddof=1) if len(X) > 1 else np.ones(X.shape[1])
+    mean = (m[:, None] * X).sum(axis=0) / m.sum()
+    V = (m[:, None] * (X - mean) ** 2).sum(axis=0) / (m.sum() - 1) if m.sum() > 1 else np.ones(X.shape[1])
     if np.any(V == 0):
         raise ValueError(f"Column {int(np.argmin(V))} is constant, so 'seuclidean' cannot scale it; drop it or pass V.")
     return {"V": V}
 
 
-def _inverse_covariance(X: NDArray[Any], params: Mapping[str, Any]) -> dict[str, Any]:
+def _inverse_covariance(X: NDArray[Any], m: NDArray[np.float64], params: Mapping[str, Any]) -> dict[str, Any]:
+    M = X.shape[1]
     if params.get("VI") is not None:
+        if np.shape(params["VI"]) != (M, M):
+            raise ValueError(
+                f"VI has shape {np.shape(params['VI'])}; the inverse covariance of {M} columns is {M} x {M}."
+            )
         return {}
-    if len(X) <= X.shape[1]:
+    if np.count_nonzero(m) <= M or m.sum() <= 1:
         raise ValueError(
-            f"'mahalanobis' needs more points ({len(X)}) than columns ({X.shape[1]}) to estimate a covariance; pass VI."
+            f"'mahalanobis' needs more points ({np.count_nonzero(m)}) than columns ({M}) for a covariance; pass VI."
         )
-    return {"VI": np.linalg.inv(np.atleast_2d(np.cov(X, rowvar=False)))}
+    centred = X - (m[:, None] * X).sum(axis=0) / m.sum()
+    try:
+        return {"VI": np.linalg.inv((m[:, None] * centred).T @ centred / (m.sum() - 1))}
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "The covariance is singular, so 'mahalanobis' cannot invert it; drop dependent columns or pass VI."
+        ) from None
 
 
 _FROM_DATA = {"seuclidean": _variances, "mahalanobis": _inverse_covariance}
@@ -73,7 +86,7 @@ for _name, _summary in SCIPY.items():
         Metric(
             _name,
             partial(_scipy_block, name=_name),
-            True,
+            _name != "jensenshannon",  # SciPy's differs in the last bit when its arguments are exchanged
             "vectors",
             _summary,
             threaded=True,
@@ -88,16 +101,33 @@ for _name, _target in SAME_AS.items():
     )
 
 
-def scikit_learn_metric(name: str) -> Metric | None:
-    """A metric that scikit-learn has beyond SciPy's ('haversine'), or None if it has no such name."""
-    from sklearn.metrics import pairwise
+def _haversine_block(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Angles on the sphere between (latitude, longitude) in radians."""
+    if a.shape[1] != 2:
+        raise ValueError(f"'haversine' compares (latitude, longitude); these vectors have {a.shape[1]} columns.")
+    return DistanceMetric.get_metric("haversine").pairwise(np.asarray(a, np.float64), np.asarray(b, np.float64))
 
-    if name not in pairwise.distance_metrics() or name in ("precomputed", "nan_euclidean"):
-        return None
-    # Row by row: scikit-learn's answers for a pair may otherwise change in the last bit with the block around it.
-    function = pairwise.distance_metrics()[name]
 
-    def block(a: NDArray[Any], b: NDArray[Any], **params: Any) -> NDArray[Any]:
-        return np.array([[function(x[None], y[None], **params)[0, 0] for y in b] for x in a]).reshape(len(a), len(b))
+def _nan_euclidean_block(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """sqrt(M / present * sum over coordinates present in both of (a - b)^2); NaN if there is none."""
+    out = np.empty((len(a), len(b)))
+    for i, x in enumerate(a):
+        squares = (np.asarray(b, np.float64) - x) ** 2
+        present = ~np.isnan(squares)
+        count = present.sum(axis=1)
+        total = np.where(present, squares, 0.0).sum(axis=1)
+        out[i] = np.sqrt(np.divide(total * a.shape[1], count, out=np.full(len(b), np.nan), where=count > 0))
+    return out
 
-    return Metric(name, block, False, "vectors", "from scikit-learn")
+
+register(Metric("haversine", _haversine_block, False, "vectors", "angle on the sphere of (latitude, longitude)"))
+register(
+    Metric(
+        "nan_euclidean",
+        _nan_euclidean_block,
+        False,
+        "vectors",
+        "Euclidean distance over the coordinates that are not missing",
+        allow_nan=True,
+    )
+)

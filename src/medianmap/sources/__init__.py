@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from ..metrics.registry import bind
 from ..validation import as_numbers, as_objects
 from .base import ALL, Source, columns, panels, points_to, rows_per_panel
-from .checks import check_entries, is_symmetric, refuse_bad_entries
+from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComputedSource
 from .condensed import CondensedSource, condensed_size
 from .dense import DenseSource, SubsetSource
@@ -27,7 +28,12 @@ __all__ = [
     "SubsetSource",
     "as_dissimilarity",
     "check_entries",
+    "check_queries",
+    "column_ids",
     "columns",
+    "computed",
+    "ids_and_array",
+    "open_npy",
     "panels",
     "points_to",
     "precomputed",
@@ -62,24 +68,47 @@ def as_dissimilarity(
     Nothing is copied: a float32 array stays float32, and a memory map stays on disk.
     """
     if isinstance(X, Source):
+        if ids is not None or symmetric is not None or metric != "precomputed":
+            raise ValueError(
+                "X is a source of dissimilarities already, with its ids and symmetry; set metric='precomputed' alone."
+            )
         return X
     if metric == "precomputed":
-        source: Source = precomputed(X, ids=ids, symmetric=symmetric)
-    else:
-        bound = bind(metric, metric_params)
-        objects = as_objects(X, bound)
-        source = ComputedSource(objects, bound.resolved(objects), ids, n_jobs)
-    if source.ids is not None and len(source.ids) != source.shape[0]:
-        raise ValueError(f"There are {len(source.ids)} ids for {source.shape[0]} points; give one id a point.")
-    return source
+        if metric_params:
+            raise ValueError("metric_params were given, but a precomputed matrix has no parameters; drop them.")
+        return with_ids(precomputed(X, symmetric=symmetric), ids)
+    source = computed(X, metric, metric_params=metric_params, n_jobs=n_jobs)
+    bound = source.metric.resolved(source.objects, np.ones(len(source.objects)))
+    if symmetric is not None:
+        bound = replace(bound, metric=replace(bound.metric, symmetric=symmetric))
+    return with_ids(replace(source, metric=bound), ids)
 
 
-def precomputed(X: Any, *, ids: Sequence[str] | None = None, symmetric: bool | None = None) -> Source:
+def with_ids(source: Any, ids: Sequence[str] | None) -> Any:
+    """The source with the ids given; without, with its own."""
+    if ids is None:
+        return source
+    if len(ids) != source.shape[0]:
+        raise ValueError(f"There are {len(ids)} ids for {source.shape[0]} points; give one id a point.")
+    return replace(source, ids=list(ids))
+
+
+def computed(
+    X: Any, metric: Any, *, metric_params: Mapping[str, Any] | None = None, n_jobs: int | None = None
+) -> ComputedSource:
+    """Objects and a metric as a Source; parameters that the data fix are not filled in yet."""
+    bound = bind(metric, metric_params)
+    return ComputedSource(as_objects(X, bound), bound, None, n_jobs)
+
+
+def precomputed(X: Any, *, symmetric: bool | None = None) -> DenseSource | CondensedSource:
     """A matrix in any of its forms as a Source; shape and type are checked here, entries by `check_entries`."""
     if isinstance(X, str | PathLike):
         X = open_npy(Path(X))
-    found, D = ids_and_array(X)
-    ids = found if ids is None else ids
+    ids, D = ids_and_array(X)
+    if D.size == 0:
+        empty = "feature" if D.ndim == 2 and D.shape[0] else "sample"
+        raise ValueError(f"Found array with 0 {empty}(s) (shape={D.shape}) while a minimum of 1 is required.")
     if D.ndim == 1:
         n = condensed_size(len(D))
         if n is None:
@@ -92,9 +121,6 @@ def precomputed(X: Any, *, ids: Sequence[str] | None = None, symmetric: bool | N
                 "A condensed vector holds one entry a pair and is symmetric; pass the square matrix instead."
             )
         return CondensedSource(D, n, ids)
-    if D.ndim == 2 and 0 in D.shape:
-        empty = "sample" if D.shape[0] == 0 else "feature"
-        raise ValueError(f"Found array with 0 {empty}(s) (shape={D.shape}) while a minimum of 1 is required.")
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
         refuse_bad_entries(D)
         raise ValueError(
@@ -127,13 +153,26 @@ def ids_and_array(X: Any) -> tuple[list[str] | None, NDArray[Any]]:
 
 
 def frame_ids(frame: Any) -> list[str] | None:
-    """Ids of a square DataFrame: its row names; None if rows are merely counted. Header and index must agree."""
-    rows, cols = list(frame.index), list(frame.columns)
-    counted = list(range(len(rows)))
-    if len(rows) == len(cols) and rows != cols and counted not in (rows, cols):
+    """Ids of a square DataFrame: its row names, or its column names; None if both are merely counted."""
+    rows, cols = column_ids(frame.T), column_ids(frame)
+    if rows is not None and cols is not None and len(rows) == len(cols) and rows != cols:
         k = next(k for k in range(len(rows)) if rows[k] != cols[k])
         raise ValueError(
             f"Row {k} of the frame is named {rows[k]!r} but column {k} is named {cols[k]!r}; "
             "put rows and columns in the same order, for example frame.loc[ids, ids]."
         )
-    return None if rows == counted else [str(i) for i in rows]
+    ids = cols if rows is None else rows
+    if ids is not None and len(set(ids)) < len(ids):
+        twice = next(i for k, i in enumerate(ids) if i in ids[:k])
+        raise ValueError(f"The id {twice!r} names two rows of the frame; give every point an id of its own.")
+    return ids
+
+
+def column_ids(X: Any) -> list[str] | None:
+    """Names of the columns of a frame or a scikit-bio matrix as text; None where there are none or they are counted."""
+    if hasattr(X, "condensed_form") and hasattr(X, "ids"):
+        return [str(i) for i in X.ids]
+    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
+        return None
+    names = [str(name) for name in X.columns]
+    return None if names == [str(k) for k in range(len(names))] else names

@@ -45,6 +45,13 @@ class Source(Protocol):
         ...
 
 
+def plain(block: NDArray[Any]) -> NDArray[Any]:
+    """The block as compiled code can read it: native float32, float64, integers or bool; others become float64."""
+    if block.dtype.isnative and block.dtype.kind in "fiub" and block.dtype not in (np.float16, np.longdouble):
+        return block
+    return block.astype(np.float64)
+
+
 def rows_per_panel(n_columns: int, itemsize: int = 8) -> int:
     """How many rows of `n_columns` entries make one panel, at least 1."""
     return max(1, PANEL_BYTES // max(1, n_columns * itemsize))
@@ -82,5 +89,9 @@ def candidate_rows(source: Source) -> NDArray[Any]:
 
 
 def points_to(source: Source, w: IntArray) -> FloatArray:
-    """G = D[:, w] (N, K) as float64: from every point to the prototypes w (K,)."""
-    return np.ascontiguousarray(columns(source, w).T, dtype=np.float64)
+    """G = D[:, w] (N, K), from every point to the prototypes w (K,); float32 stays float32, all else is float64.
+
+    Prototypes lie side by side in memory: G.T is C-contiguous.
+    """
+    C = columns(source, w)
+    return (C if C.dtype in (np.float32, np.float64) else C.astype(np.float64)).T

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..validation import as_numbers
 from .base import ALL, Source, panels, rows_per_panel
 
 TILE = 2048
 
 
 def check_entries(source: Source, total_weight: float = 1.0) -> None:
-    """Refuse NaN, infinite and negative entries, naming the first; warn once of a non-zero diagonal."""
+    """Refuse NaN, infinite and negative entries, naming the first; warn once of a non-zero diagonal.
+
+    total_weight : what all points count for all prototypes together; sums of that many entries must not overflow.
+    """
     n = source.shape[0]
     diagonal = np.empty(n)
     largest = 0.0
@@ -24,9 +28,10 @@ def check_entries(source: Source, total_weight: float = 1.0) -> None:
         largest = max(largest, float(panel.max()))
         diagonal[rows] = panel[np.arange(panel.shape[0]), np.arange(rows.start, rows.stop)]
     warn_of_diagonal(diagonal, largest)
-    if not np.isfinite(largest * max(total_weight, n)):
+    if largest > np.finfo(np.float64).max / max(total_weight, n):
         raise ValueError(
-            f"The largest dissimilarity is {largest:g}: sums over {n} points overflow. Divide the matrix by a constant."
+            f"The largest dissimilarity is {largest:g} and the weights sum to {total_weight:g}: costs overflow. "
+            "Divide the matrix or the weights by a constant."
         )
 
 
@@ -73,3 +78,20 @@ def is_symmetric(D: NDArray[Any]) -> bool:
             if not np.array_equal(D[rows, cols], D[cols, rows].T):
                 return False
     return True
+
+
+def check_queries(D: Any, n_columns: int, what: str, who: str) -> NDArray[Any]:
+    """(n_query, n_columns) dissimilarities from queries to training points or prototypes."""
+    D = as_numbers(D.to_numpy() if hasattr(D, "iloc") else D)
+    if D.ndim != 2:
+        raise ValueError(
+            f"Expected a 2-D array of dissimilarities (n_query, {n_columns}), got a {D.ndim}-D array. "
+            "Reshape your data: one row a query."
+        )
+    for rows in panels(D.shape[0], rows_per_panel(max(1, D.shape[1]))):
+        refuse_bad_entries(D[rows], rows.start)
+    if D.shape[1] != n_columns:
+        raise ValueError(
+            f"X has {D.shape[1]} features, but {who} is expecting {n_columns} features as input: one for each {what}."
+        )
+    return D

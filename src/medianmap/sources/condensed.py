@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Index, IntArray
+from .base import Index, IntArray, plain
 
 
 def condensed_size(length: int) -> int | None:
@@ -47,7 +47,7 @@ class CondensedSource:
         at = np.where(on_diagonal, 0, self.n * low - low * (low + 1) // 2 + high - low - 1)
         if self.v.size == 0:
             return np.zeros(at.shape, self.v.dtype)
-        values: NDArray[Any] = np.asarray(self.v[at])
+        values = plain(np.asarray(self.v[at]))
         values[on_diagonal] = 0
         return values
 

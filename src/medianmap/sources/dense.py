@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Index, IntArray, Source
+from .base import Index, IntArray, Source, plain
 
 
 @dataclass(frozen=True)
 class DenseSource:
-    """D (N, N), any real dtype, as it is: a float32 matrix stays float32 and a memory map stays on disk."""
+    """D (N, N), any real type, as it is: a float32 matrix stays float32 and a memory map stays on disk."""
 
     D: NDArray[Any]
     symmetric: bool
@@ -31,8 +31,8 @@ class DenseSource:
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
         if isinstance(rows, slice) or isinstance(cols, slice):
             # One slice: basic indexing of the other axis suffices, without the cost of an open mesh.
-            return np.asarray(self.D[rows, cols])
-        return np.asarray(self.D[np.ix_(rows, cols)])
+            return plain(np.asarray(self.D[rows, cols]))
+        return plain(np.asarray(self.D[np.ix_(rows, cols)]))
 
 
 @dataclass(frozen=True)

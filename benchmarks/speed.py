@@ -1,0 +1,162 @@
+"""The chapter's two speed tables, on any matrix: every exact search on the same states, interleaved, in one run.
+
+    python benchmarks/speed.py --data ../shared/data/chromosomes.csv --cache /tmp
+    python benchmarks/speed.py --set simulated --n 10000
+    python benchmarks/speed.py --set structureless --n 4400
+    python benchmarks/speed.py --matrix my.npy --epochs 100
+
+One annealing from a random start. An epoch is timed whole: dissimilarities to the prototypes, ranks or winners,
+weights, search and collisions. The fast searches run every epoch, the slow ones every tenth, from the same prototypes;
+all must return the same new prototypes. `standard` is one thread by nature, the others use --threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from data import chromosomes, simulated, structureless
+from numpy.typing import NDArray
+
+from medianmap.assignment import OnLattice, Rank
+from medianmap.engine import Problem, State, epoch
+from medianmap.neighborhood import geometric, make_lattice
+from medianmap.search import fitting
+from medianmap.sources import as_dissimilarity
+from medianmap.spaces import MedianSpace
+from medianmap.threads import limited
+from medianmap.weights import FieldWeights, RankWeights
+
+# Ratios to the standard implementation in the chapter's tables.
+CHAPTER = {
+    ("SOM", 100): {"blocksum": 23.1, "bound-self": 25.6, "bound-all": 40.1, "bound-all-stop": 40.7},
+    ("SOM", 484): {"blocksum": 8.2, "bound-self": 10.3, "bound-all": 24.5, "bound-all-stop": 32.3},
+    ("NG", 100): {"stop": 1.01, "stop-candidates": 1.21, "stop-fine": 4.6, "stop-coarse": 5.5},
+    ("NG", 500): {"stop": 1.07, "stop-candidates": 1.25, "stop-fine": 3.5, "stop-coarse": 4.4},
+}
+EVERY_EPOCH = ("auto", "certified")
+
+
+def assignment_of(name: str, K: int) -> tuple[Any, float]:
+    """The map's assignment and where its sigma starts."""
+    if name == "NG":
+        return Rank(), K / 2
+    side = int(K**0.5)
+    lattice = make_lattice((side, side))
+    return OnLattice(lattice), lattice.diameter / 2
+
+
+def measure(D: NDArray[Any], name: str, K: int, n_epochs: int, threads: int, every: int) -> dict[str, Any]:
+    """Seconds of every epoch that was timed, by search, and terms evaluated."""
+    assignment, sigma_start = assignment_of(name, K)
+    sigmas = geometric(sigma_start, 0.01, n_epochs)
+    source = as_dissimilarity(D)
+    names = ["auto", *fitting(RankWeights if name == "NG" else FieldWeights)]
+    setup, problems = {}, {}
+    ones = np.ones(len(D))
+    for s in names:
+        warm_up(s, assignment_of(name, 4)[0])
+        began = time.perf_counter()
+        problems[s] = Problem(MedianSpace(source, s, "distinct", threads), assignment, ones)
+        _ = problems[s].space.search  # what a search prepares once
+        setup[s] = time.perf_counter() - began
+    seconds: dict[str, dict[int, float]] = {s: {} for s in names}
+    terms: dict[str, list[int]] = {s: [] for s in names}
+    rng = np.random.default_rng(0)
+    state = State(rng.permutation(len(D))[:K])
+    for t, sigma in enumerate(sigmas):
+        after = None
+        for s in names:
+            if s not in EVERY_EPOCH and t % every:
+                continue
+            began = time.perf_counter()
+            new = epoch(problems[s], State(state.prototypes), sigma, rng)
+            seconds[s][t] = time.perf_counter() - began
+            terms[s].append(new.history[-1].terms)
+            if after is not None and not np.array_equal(after.prototypes, new.prototypes):
+                raise AssertionError(f"{s} differs in epoch {t}")
+            after = new
+        assert after is not None
+        state = after
+    return {"setup": setup, "seconds": seconds, "terms": terms}
+
+
+def warm_up(search: str, assignment: Any) -> None:
+    """Compile on a small problem."""
+    D = simulated(40)
+    problem = Problem(MedianSpace(as_dissimilarity(D), search, "distinct", 1), assignment, np.ones(40))
+    state = State(np.arange(4))
+    for sigma in (2.0, 0.5, 0.01):
+        state = epoch(problem, state, sigma, np.random.default_rng(0))
+
+
+def table(name: str, K: int, n_epochs: int, result: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Markdown rows and the numbers behind them."""
+    standard = np.mean(list(result["seconds"]["standard"].values()))
+    lines = [
+        f"### Median {name}, K={K}\n",
+        "| search | mean ms | early | mid | late | ratio | chapter | terms / (N² K) |",
+    ]
+    lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    numbers = {}
+    full = result["terms"]["standard"][0]
+    for s, seen in result["seconds"].items():
+        t, ms = np.array(list(seen)), 1e3 * np.array(list(seen.values()))
+        thirds = [ms[(t >= a * n_epochs / 3) & (t < (a + 1) * n_epochs / 3)].mean() for a in range(3)]
+        mean = ms.mean() + 1e3 * result["setup"][s] / n_epochs
+        ratio = 1e3 * standard / mean
+        chapter = CHAPTER.get((name, K), {}).get(s, "")
+        share = np.mean(result["terms"][s]) / full
+        cells = " | ".join(f"{x:.3g}" for x in (mean, *thirds))
+        lines.append(f"| {s} | {cells} | {ratio:.3g} | {chapter} | {share:.2g} |")
+        numbers[s] = {
+            "mean_ms": mean,
+            "thirds_ms": thirds,
+            "setup_s": result["setup"][s],
+            "ratio": ratio,
+            "terms": share,
+        }
+    return "\n".join(lines) + "\n", numbers
+
+
+def load(args: argparse.Namespace) -> tuple[str, NDArray[Any]]:
+    if args.matrix:
+        return str(args.matrix), np.load(args.matrix)
+    if args.data:
+        return "chromosomes", chromosomes(args.data, args.cache)
+    make = {"simulated": simulated, "structureless": structureless}[args.set]
+    return f"{args.set}, N={args.n}", make(args.n)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="chromosomes.csv")
+    parser.add_argument("--cache", type=Path, help="folder that keeps the computed matrix")
+    parser.add_argument("--matrix", type=Path, help="a .npy matrix of your own")
+    parser.add_argument("--set", choices=["simulated", "structureless"], default="simulated")
+    parser.add_argument("--n", type=int, default=4400)
+    parser.add_argument("--maps", default="SOM:100,SOM:484,NG:100,NG:500")
+    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--every", type=int, default=10, help="the slow searches run in every such epoch")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    what, D = load(args)
+    print(f"## {what}: {D.shape[0]} x {D.shape[1]} {D.dtype}, {args.epochs} epochs, {args.threads} threads\n")
+    numbers = {}
+    with limited(args.threads):
+        for item in args.maps.split(","):
+            name, K = item.split(":")[0], int(item.split(":")[1])
+            result = measure(D, name, K, args.epochs, args.threads, args.every)
+            text, numbers[item] = table(name, K, args.epochs, result)
+            print(text, flush=True)
+    if args.json:
+        args.json.write_text(json.dumps({"data": what, "n": len(D), "epochs": args.epochs, "maps": numbers}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
