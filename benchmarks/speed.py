@@ -107,7 +107,7 @@ def table(name: str, K: int, n_epochs: int, result: dict[str, Any]) -> tuple[str
     for s, seen in result["seconds"].items():
         t, ms = np.array(list(seen)), 1e3 * np.array(list(seen.values()))
         thirds = [ms[(t >= a * n_epochs / 3) & (t < (a + 1) * n_epochs / 3)].mean() for a in range(3)]
-        mean = ms.mean() + 1e3 * result["setup"][s] / n_epochs
+        mean = np.mean(thirds) + 1e3 * result["setup"][s] / n_epochs
         ratio = 1e3 * standard / mean
         chapter = CHAPTER.get((name, K), {}).get(s, "")
         share = np.mean(result["terms"][s]) / full

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
 from .neighborhood import Lattice, h
 from .quality import kmeans_cost, neural_gas_cost, som_cost
 from .ranking import rank_points
-from .search.gemm import product_costs
 from .sources.base import FloatArray
-from .sources.dense import DenseSource
 from .weights import FieldWeights, RankWeights, Weights
+from .winners import smoothed_winners
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,16 @@ class Rank:
     """A[j, i] = m_i h(rank_ij - min_i rank_ij): rank 0 is the nearest, ties go to the lower prototype index.
 
     Subtracting the prototype's smallest rank scales a row of A, which changes neither its argmin nor its mean, but
-    keeps a prototype that is nobody's winner from losing all its weight when sigma is small.
+    keeps a prototype that is nobody's winner from losing all its weight when sigma is small. While prototypes stand
+    still only sigma changes, and the ranks of the last epoch serve again.
     """
 
+    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
-        rank, sums = rank_points(G.T, m)
+        if self.memory.get("G") is not G:  # the prototypes moved
+            self.memory["G"], self.memory["ranks"] = G, rank_points(G.T, m)
+        rank, sums = self.memory["ranks"]
         weight_of_rank = h(np.arange(len(rank)), sigma)
         return Assigned(RankWeights(rank, weight_of_rank, m), neural_gas_cost(sums, weight_of_rank))
 
@@ -56,16 +60,18 @@ class Rank:
 class OnLattice:
     """A[j, i] = m_i h(nd(I*(i), j) - min_i nd(I*(i), j)),  I*(i) = argmin_j sum_l h(nd(j, l)) G[i, l] (Heskes).
 
-    I* is the search for prototypes in small: weights G (N, K), candidates the K columns of H. So the same frame
-    answers it, with the same rule for ties.
+    Subtracting the distance to the nearest winner scales a row of A, as in Rank.
     """
 
     lattice: Lattice
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
-        nd = self.lattice.distances
-        H = h(nd, sigma)
-        winner = product_costs(G, DenseSource(H, symmetric=True)).best_of_all()
-        nearest = nd[:, np.unique(winner)].min(axis=1, keepdims=True)
-        cost = som_cost((H[winner] * G).sum(axis=1), m)
-        return Assigned(FieldWeights(h(nd - nearest, sigma), winner, m), cost)
+        nd, H = self.lattice.distances, self.lattice.weights(sigma)
+        winner, minimum = smoothed_winners(G.T, H)
+        weights = FieldWeights(H, winner, m)
+        nearest = nd[:, weights.fields].min(axis=1)
+        empty = nearest > 0  # a neuron with points is its own nearest winner, and its row is scaled already
+        if empty.any():
+            H = H.copy()
+            H[empty] = h(nd[empty] - nearest[empty, None], sigma)
+        return Assigned(FieldWeights(H, winner, m), som_cost(minimum, m))

@@ -289,7 +289,7 @@ class MedianMap(BaseMap):
         if isinstance(source, ComputedSource):
             source = source.kept()
         check_entries(source, K * float(m.sum()))
-        return replace(given, source=source)
+        return MedianSpace(source, self.search, self.collisions, self.n_jobs)
 
     def _resolved(self, source: Source, m: FloatArray) -> Source:
         """The source with metric parameters that the weighted data fix."""

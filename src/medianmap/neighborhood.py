@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,17 @@ class Lattice:
     periodic: bool
     positions: NDArray[np.float64]
     distances: NDArray[np.float64]
+
+    @cached_property
+    def _codes(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """The few different distances, and which of them each pair has."""
+        values, codes = np.unique(self.distances, return_inverse=True)
+        return values, codes.reshape(self.distances.shape)
+
+    def weights(self, sigma: float) -> NDArray[np.float64]:
+        """H = h_sigma(distances) (K, K): the exponential is taken once for each different distance."""
+        values, codes = self._codes
+        return h(values, sigma)[codes]
 
     @property
     def diameter(self) -> float:

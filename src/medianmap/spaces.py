@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -74,6 +74,7 @@ class MedianSpace:
     strategy: str
     collisions: str = "distinct"
     n_jobs: int | None = None
+    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def n_points(self) -> int:
@@ -87,13 +88,16 @@ class MedianSpace:
         return indices
 
     def subset(self, keep: IntArray) -> MedianSpace:
-        return replace(self, source=SubsetSource(self.source, keep))
+        return MedianSpace(SubsetSource(self.source, keep), self.strategy, self.collisions, self.n_jobs)
 
     def lifted(self, P: IntArray, keep: IntArray) -> IntArray:
         return keep[P]
 
     def distances(self, P: IntArray) -> FloatArray:
-        return points_to(self.source, P)
+        # The very same array while prototypes stand still: an assignment may then keep what it made of it.
+        if "P" not in self.memory or not np.array_equal(self.memory["P"], P):
+            self.memory["P"], self.memory["G"] = P, points_to(self.source, P)
+        return self.memory["G"]
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G if self.collisions != "noise" else np.asfortranarray(G * (1 + NOISE * rng.random(G.shape)))

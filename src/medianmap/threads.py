@@ -32,31 +32,37 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 _lock = Lock()
-_depth = 0
-_outside: Any = None
+_limits: list[tuple[object, int]] = []  # those in force, the latest last; the first is what held outside
 
 
 @contextmanager
 def limited(n_jobs: int | None) -> Iterator[int]:
     """BLAS uses at most n_threads(n_jobs) threads inside; yields that number.
 
-    The limit belongs to the process. Of fits that run at the same time the last to begin sets it, and the last to end
-    puts back what was before the first.
+    The limit belongs to the process. Of fits that run at the same time the latest to begin and not yet ended sets it;
+    when all have ended it is what it was before.
     """
-    global _depth, _outside
+    ticket = object()
     with _lock:
         n = n_threads(n_jobs)
-        limiter = _controller().limit(limits=n, user_api="blas")
-        if _depth == 0:
-            _outside = limiter
-        _depth += 1
+        if not _limits:
+            _limits.append((None, n_threads(None)))
+        _limits.append((ticket, n))
+        _set_blas(n)
     try:
         yield n
     finally:
         with _lock:
-            _depth -= 1
-            if _depth == 0:
-                _outside.restore_original_limits()
+            _limits[:] = [entry for entry in _limits if entry[0] is not ticket]
+            _set_blas(_limits[-1][1])
+            if len(_limits) == 1:
+                _limits.clear()
+
+
+def _set_blas(n: int) -> None:
+    for library in _controller().lib_controllers:
+        if library.user_api == "blas" and library.num_threads != n:
+            library.set_num_threads(n)
 
 
 def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: int | None) -> None:
@@ -65,10 +71,33 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
     Threads of our own rather than numba's: they survive a fork and may be nested in a caller's threads.
     The work must release the GIL to gain (numba nogil kernels, SciPy's distances).
     """
-    n = min(n_threads(n_jobs), len(chunks))
+    n = min(_outer_threads(n_jobs), len(chunks))
     if n <= 1:
         for chunk in chunks:
             work(chunk)
         return
-    with ThreadPoolExecutor(n) as pool:
-        list(pool.map(work, chunks))
+
+    def work_through(group: Sequence[slice]) -> None:
+        for chunk in group:
+            work(chunk)
+
+    # A few groups a thread: handing out every chunk by itself would cost more than small ones take.
+    list(_pool(n).map(work_through, [chunks[k :: 3 * n] for k in range(min(3 * n, len(chunks)))]))
+
+
+def _outer_threads(n_jobs: int | None) -> int:
+    """n_threads, but of the outermost limit for None: BLAS is held to one thread while our own do the work."""
+    if n_jobs is None and len(_limits) > 1:
+        return _limits[1][1]
+    return n_threads(n_jobs)
+
+
+@cache
+def _pool(n: int) -> ThreadPoolExecutor:
+    """Kept from call to call: starting threads would cost more than many a chunk."""
+    return ThreadPoolExecutor(n, thread_name_prefix="medianmap")
+
+
+# A forked child has the pool's record but none of its threads.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)

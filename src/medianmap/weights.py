@@ -28,6 +28,11 @@ class FieldWeights:
         """A[j] (N,)."""
         return self.H[j][self.winner] * self.m
 
+    @property
+    def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
+        """(levels (1, N), values (K, K)) with A[j, i] = values[j, levels[0, i]] m_i."""
+        return self.winner[None], self.H
+
     @cached_property
     def fields(self) -> IntArray:
         """Fields that have points, ascending."""
@@ -59,6 +64,12 @@ class RankWeights:
     def row(self, j: int) -> FloatArray:
         """A[j] (N,)."""
         return self.weight_of_rank[self.rank[j] - self.smallest[j]] * self.m
+
+    @property
+    def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
+        """(levels (K, N), values (K, K)) with A[j, i] = values[j, levels[j, i]] m_i."""
+        above = np.arange(len(self.rank)) - self.smallest[:, None]
+        return self.rank, np.where(above >= 0, self.weight_of_rank[np.maximum(above, 0)], 0.0)
 
     @property
     def alive(self) -> IntArray:

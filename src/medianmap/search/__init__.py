@@ -9,6 +9,7 @@ from ..sources.base import Source
 from ..weights import FieldWeights, RankWeights, Weights
 from .blocksum import blocksum
 from .bounds import bound_all, bound_all_stop, bound_self
+from .certified import certified
 from .frame import Finder, Search
 from .gemm import gemm
 from .standard import standard
@@ -38,6 +39,7 @@ STRATEGIES: dict[str, Strategy] = {
     "stop-fine": Strategy(stop_fine, RANKS),
     "stop-coarse": Strategy(stop_coarse, RANKS),
     "gemm": Strategy(gemm, ANY),
+    "certified": Strategy(certified, ANY),
 }
 
 CHOICES = ("auto", *STRATEGIES)
@@ -57,7 +59,7 @@ def check_search_fits(name: str, weights: type[Weights], map_name: str) -> None:
 
 def make_search(name: str, source: Source, n_jobs: int | None = None) -> Search:
     """The search of that name over a source."""
-    return STRATEGIES["gemm" if name == "auto" else name].make(source, n_jobs)
+    return STRATEGIES["certified" if name == "auto" else name].make(source, n_jobs)
 
 
 __all__ = ["CHOICES", "STRATEGIES", "Finder", "Search", "Strategy", "fitting", "make_search"]

@@ -31,8 +31,8 @@ def underflow(n_terms: int) -> float:
 class Finder(ABC):
     """One epoch's search for the best place of each prototype.
 
-    A strategy gives `costs`: for prototype j a row c (N,) in which every candidate that might be best has its cost up
-    to rounding, |c[l] - cost(j, l)| <= slack c[l] + tiny, and others have that or infinity.
+    A strategy gives `costs`: for prototype j a row c (N,) of lower bounds up to rounding, c[l] (1 - slack) - tiny <=
+    cost(j, l), or infinity for a candidate that cannot be best. The closer to the costs, the fewer are evaluated.
 
     Proof that `best` is exact: let u be the canonical cost of the candidate with the least c. A candidate l with
     c[l] (1 - slack) - tiny > u has a canonical cost above u, so it is not the least. All others are evaluated

@@ -70,22 +70,30 @@ def columns(source: Source, cols: Index) -> NDArray[Any]:
     return np.ascontiguousarray(source.block(ALL, cols).T)
 
 
+def rows_fit(source: Source) -> bool:
+    """Whether `candidate_rows` can be had: no copy is needed, or one of at most KEEP_BYTES."""
+    n = source.shape[0]
+    return _is_rows_already(source) or n * n * (4 if source.dtype == np.float32 else 8) <= KEEP_BYTES
+
+
+def _is_rows_already(source: Source) -> bool:
+    D = getattr(source, "D", None)
+    return D is not None and source.symmetric and D.dtype in (np.float32, np.float64) and D.flags.c_contiguous
+
+
 def candidate_rows(source: Source) -> NDArray[Any]:
     """All of `columns`, (N, N) with a candidate a row: a symmetric matrix in memory or on disk as it is, else a copy.
 
     For strategies that hop between candidates. ValueError if a copy would take more than KEEP_BYTES.
     """
-    n = source.shape[0]
-    D = getattr(source, "D", None)
-    if D is not None and source.symmetric and D.dtype in (np.float32, np.float64) and D.flags.c_contiguous:
-        return np.asarray(D)
-    itemsize = 4 if source.dtype == np.float32 else 8
-    if n * n * itemsize > KEEP_BYTES:
+    if _is_rows_already(source):
+        return np.asarray(source.D)  # type: ignore[attr-defined]
+    if not rows_fit(source):
+        n = source.shape[0]
         raise ValueError(
-            f"This search needs the whole {n} x {n} matrix in memory, {n * n * itemsize / 2**30:.1f} GiB; "
-            "choose search='auto'."
+            f"This search needs the whole {n} x {n} matrix in memory, which is too large; choose search='auto'."
         )
-    return columns(source, ALL).astype(np.float32 if itemsize == 4 else np.float64, copy=False)
+    return columns(source, ALL).astype(np.float32 if source.dtype == np.float32 else np.float64, copy=False)
 
 
 def points_to(source: Source, w: IntArray) -> FloatArray:

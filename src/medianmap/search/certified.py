@@ -1,0 +1,89 @@
+"""`certified` (all maps): float32 screens discard nearly all candidates, the canonical cost decides among the rest.
+
+K-means and SOM: block sums are kept from epoch to epoch; only points that changed their field are subtracted and added.
+Neural gas: a static low-rank picture of D while weights are broad, the heaviest ranks alone once they are narrow, and
+the float32 product A @ D where neither pays. Which one is chosen from the work that each would do and from how many
+candidates it left over last time; the result does not depend on the choice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sources.base import FloatArray, IntArray, Source, candidate_rows, panels, rows_fit
+from ..threads import run_chunks
+from ..weights import FieldWeights, Weights
+from .fields import FieldScreen
+from .frame import Finder, Search
+from .gemm import gemm
+from .placing import best_alone, settle_distinct
+from .ranks import RankScreen
+from .screens import LARGEST, Bounded
+
+
+class CertifiedFinder(Finder):
+    """Lower bounds for all pairs, and compiled placing where candidates are rows of a matrix in memory."""
+
+    def __init__(
+        self, weights: Weights, source: Source, bounds: Bounded, X: NDArray[Any], terms: int, n_jobs: int | None
+    ) -> None:
+        super().__init__(weights.row, source)
+        self.weights = weights
+        self.bounds = bounds
+        self.X = X
+        self.terms = terms
+        self.n_jobs = n_jobs
+        self.evaluated = 0  # candidates that were evaluated canonically
+
+    def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
+        row = self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j]
+        row = np.maximum(row, 0.0)
+        return row if taken is None else np.where(taken, np.inf, row)
+
+    def place(self, alive: IntArray, w: IntArray, distinct: bool) -> IntArray:
+        w = w.copy()
+        best = w.copy()
+        levels, values = self.weights.levels
+        factor = 1 - self.bounds.relative
+        rest = (self.bounds.L, factor, self.bounds.absolute, levels, values, self.weights.m, self.X)
+        counts = np.zeros(len(alive) // 16 + 1, np.int64)
+
+        def work(part: slice) -> None:
+            counts[part.start // 16] = best_alone(part.start, part.stop, alive, *rest, best)
+
+        run_chunks(work, list(panels(len(alive), 16)), self.n_jobs)
+        self.evaluated += int(counts.sum())
+        if distinct:
+            self.evaluated += settle_distinct(alive, best, w, *rest)
+        else:
+            w[alive] = best[alive]
+        self.terms += self.evaluated * len(self.X)
+        return w
+
+
+def certified(source: Source, n_jobs: int | None = None) -> Search:
+    """The search for a whole fit; what it learns in one epoch serves the next."""
+    if not rows_fit(source):
+        return gemm(source, n_jobs)  # candidates cannot be hopped between: one sequential pass an epoch
+    X = candidate_rows(source)
+    D = X if source.symmetric else np.ascontiguousarray(X.T)
+    largest = float(X.max())
+    plain = gemm(source, n_jobs)
+    fields = FieldScreen(D, largest, n_jobs)
+    ranks = RankScreen(D, n_jobs)
+    last: list[CertifiedFinder] = []
+
+    def epoch(weights: Weights, w: IntArray) -> Finder:
+        if largest * float(weights.m.sum()) > LARGEST:
+            return plain(weights, w)  # outside the range of float32
+        screen: Any = fields if isinstance(weights, FieldWeights) else ranks
+        if last:
+            screen.choice.learn(last.pop().evaluated)
+        bounds, terms = screen(weights)
+        last.append(CertifiedFinder(weights, source, bounds, X, terms, n_jobs))
+        return last[0]
+
+    return epoch

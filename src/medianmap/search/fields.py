@@ -1,0 +1,97 @@
+"""The screen of K-means and SOM: block sums that follow the points from field to field, times H in float32."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..sources.base import IntArray, panels
+from ..threads import run_chunks
+from ..weights import FieldWeights
+from .screens import Bounded, Choice, as_float32, weight_product
+
+# Columns a thread works on at a time: a row of sums then stays in the first-level cache.
+COLUMNS = 1024
+
+
+class FieldScreen:
+    """S[k, l] = sum over i in field k of m_i D[i, l], kept up to date; L = H @ S.
+
+    Only the points that changed field are added and subtracted, unless a field is summed faster anew. S is then not
+    what a fresh sum would give, but within `error`: each addition or subtraction is off by at most 2^-53 of the largest
+    sum that its field can have had, its mass times the largest dissimilarity.
+    """
+
+    def __init__(self, D: NDArray[Any], largest: float, n_jobs: int | None) -> None:
+        self.D = D  # (N, N), a data point a row
+        self.largest = largest
+        self.n_jobs = n_jobs
+        self.choice = Choice({"sparse": 0.7})
+        self.winner: IntArray = np.zeros(0, np.intp)  # the fields that S belongs to; none yet
+        self.m = self.error = np.zeros(0)
+        self.S, self.S32 = np.zeros((0, 0)), np.zeros((0, 0), np.float32)
+
+    def __call__(self, weights: FieldWeights) -> tuple[Bounded, int]:
+        """Lower bounds of all costs, and the number of terms that were summed for them."""
+        changed = self.follow(weights)
+        fields = weights.fields
+        H = as_float32(weights.H[:, fields])
+        S = self.S32 if len(fields) == len(self.S32) else self.S32[fields]
+        bounds = weight_product(H, S, self.n_jobs, self.choice)
+        # Twice the error: once for S, once for what rounding makes of it.
+        absolute = bounds.absolute + 2 * (weights.H[:, fields] @ self.error[fields])
+        return Bounded(bounds.L, bounds.relative, absolute), changed * len(self.D) + H.size * len(self.D)
+
+    def follow(self, weights: FieldWeights) -> int:
+        """Bring S up to date; returns how many rows of D were added or subtracted."""
+        K, N = len(weights.H), len(self.D)
+        if len(self.S) != K or self.m is not weights.m:
+            self.S, self.S32 = np.zeros((K, N)), np.zeros((K, N), np.float32)
+            self.error = np.zeros(K)
+            self.m = weights.m
+            self.winner = np.full(N, -1)
+        before, after, m = self.winner, weights.winner, weights.m
+        moved = np.flatnonzero(before != after)
+        if not len(moved):
+            return 0
+        gained = np.bincount(after[moved], minlength=K)
+        lost = np.bincount(before[moved][before[moved] >= 0], minlength=K)
+        size = np.bincount(after, minlength=K)
+        anew = (gained + lost > size) & (gained + lost > 0)
+        # Additions of points that came, subtractions of points that left, and whole fields where these are more.
+        came = moved[~anew[after[moved]]]
+        left = moved[(before[moved] >= 0) & ~anew[before[moved]]]
+        whole = np.flatnonzero(anew[after])
+        field = np.concatenate([after[came], before[left], after[whole]])
+        point = np.concatenate([came, left, whole])
+        factor = np.concatenate([m[came], -m[left], m[whole]])
+        order = np.argsort(field, kind="stable")
+        dirty = np.flatnonzero(gained + lost)
+        args = (self.D, field[order], point[order], factor[order], np.flatnonzero(anew), dirty)
+        run_chunks(
+            lambda cols: _follow(*args, cols.start, cols.stop, self.S, self.S32), list(panels(N, COLUMNS)), self.n_jobs
+        )
+        self.error[anew] = 0.0
+        mass = np.bincount(after, m, K) + np.bincount(before[before >= 0], m[before >= 0], K)
+        self.error += np.bincount(field, minlength=K) * 2.0**-53 * mass * self.largest
+        self.error[size == 0] = 0.0
+        self.winner = after
+        return len(field)
+
+
+@njit(cache=True, nogil=True)
+def _follow(D, field, point, factor, anew, dirty, first, last, S, S32):  # type: ignore[no-untyped-def]
+    """S[field[t]] += factor[t] D[point[t]] for columns first .. last - 1; fields `anew` start from zero."""
+    for k in anew:
+        S[k, first:last] = 0.0
+    for t in range(field.shape[0]):
+        row, source, f = S[field[t], first:last], D[point[t], first:last], factor[t]
+        for l in range(last - first):
+            row[l] += f * np.float64(source[l])
+    for k in dirty:
+        for l in range(first, last):
+            # A sum that should be zero may have become slightly negative.
+            S32[k, l] = np.float32(max(S[k, l], 0.0))

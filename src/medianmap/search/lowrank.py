@@ -1,0 +1,103 @@
+"""A static low-rank picture of D: bounds for broad weights at a small fraction of one matrix product.
+
+With V (N, q) nearly orthonormal and Z = V' D, let R = D - V Z. For weights a and any c, a = V c + b:
+
+    a . D_l = a . V Z_l + a . R_l  >=  (V' a) . Z_l - |b| |R_l| - |c| |V' R_l|
+
+This holds for V, Z, c as they are stored, orthonormal or not, optimal or not; c = V' a makes it tight. |R_l| and
+|V' R_l| are measured column by column when the picture is made. Real dissimilarities are nearly of low rank; where they
+are not, too many candidates are left over and another screen takes over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sources.base import panels
+from ..threads import limited, run_chunks
+from .screens import UNIT, Bounded
+
+
+class LowRank:
+    """V and Z by a randomised range finder with one power step; bounds for weights A (K, N) in float32."""
+
+    RANK = 64
+
+    def __init__(self, D: NDArray[Any], n_jobs: int | None) -> None:
+        N = len(D)
+        q = min(self.RANK, N)
+        self.n_jobs = n_jobs
+        rows = list(panels(N, max(256, -(-N // 8))))
+        start = np.random.default_rng(0).normal(size=(N, q)).astype(np.float32)
+        with limited(1):
+            Y = self._times(D, start, rows)
+            V = np.linalg.qr(self._times(D, np.linalg.qr(Y)[0], rows))[0].astype(np.float32)
+            self.V = np.ascontiguousarray(V)
+            self.Z = np.zeros((q, N), np.float32)
+            run_chunks(lambda cols: np.matmul(V.T, _f32(D[:, cols]), out=self.Z[:, cols]), rows, n_jobs)
+            residual, inside = np.empty(N), np.empty(N)
+            size = np.empty(N)
+
+            def measure(cols: slice) -> None:
+                block = _f32(D[:, cols])
+                R = block - V @ self.Z[:, cols]
+                residual[cols] = _norms(R)
+                inside[cols] = _norms(V.T @ R)
+                size[cols] = _norms(block)
+
+            run_chunks(measure, rows, n_jobs)
+        z = _norms(self.Z)
+        # R is known up to the rounding of a float32 sum of q + 2 terms, V' R up to that of N terms of it.
+        spread = np.sqrt(q) * 1.01
+        doubt = 1.01 * (q + 4) * UNIT * (size + spread * z)
+        self.residual = 1.001 * residual + doubt
+        self.inside = 1.001 * inside + spread * ((N + 8) * UNIT * self.residual + doubt)
+        self.z = 1.001 * z
+
+    def _times(self, D: NDArray[Any], Y: NDArray[np.float32], rows: list[slice]) -> NDArray[np.float32]:
+        out = np.empty((len(D), Y.shape[1]), np.float32)
+        run_chunks(lambda part: np.matmul(_f32(D[part]), Y, out=out[part]), rows, self.n_jobs)
+        return out
+
+    def __call__(self, A: NDArray[np.float32]) -> Bounded:
+        K, N = A.shape
+        q = len(self.Z)
+        L = np.empty((K, N), np.float32)
+        with limited(1):
+            C = np.empty((K, q), np.float32)
+            js = list(panels(K, max(16, -(-K // 4))))
+            b, a = np.empty(K), np.empty(K)
+
+            def project(part: slice) -> None:
+                np.matmul(A[part], self.V, out=C[part])
+                b[part] = _norms((A[part] - C[part] @ self.V.T).T)
+                a[part] = _norms(A[part].T)
+
+            run_chunks(project, js, self.n_jobs)
+            c = _norms(C.T)
+            spread = np.sqrt(q) * 1.01
+            # What rounding may hide: in b, in the weights themselves, and in the product below.
+            b = 1.001 * b + 1.01 * (q + 8) * UNIT * (a + spread * c)
+            penalty = np.stack([b, 1.001 * c, 1.01 * (q + 4) * UNIT * c]).T.astype(np.float32) * np.float32(1.001)
+            height = np.stack([self.residual, self.inside, self.z]).astype(np.float32) * np.float32(1.001)
+
+            def bound(cols: slice) -> None:
+                np.matmul(C, self.Z[:, cols], out=L[:, cols])
+                L[:, cols] -= penalty @ height[:, cols]
+
+            run_chunks(bound, list(panels(N, max(512, -(-N // 4)))), self.n_jobs)
+        np.maximum(L, 0.0, out=L)
+        # The weights were rounded to float32, some to zero: a relative 2^-24 of the cost, and nothing that raises it.
+        return Bounded(L, 8 * UNIT, np.full(K, N * 2.0**-126))
+
+
+def _f32(block: NDArray[Any]) -> NDArray[np.float32]:
+    return block.astype(np.float32, copy=False)
+
+
+def _norms(columns: NDArray[Any]) -> NDArray[np.float64]:
+    """Euclidean norms of the columns, squares summed in float64."""
+    return np.sqrt(np.einsum("ij,ij->j", columns, columns, dtype=np.float64))

@@ -1,0 +1,81 @@
+"""Winners of a SOM: I*(i) = argmin_j sum_l H[j, l] G[i, l], exactly, by a float32 screen and the canonical sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .search.canonical import LANES, canonical_dot
+from .search.gemm import product_costs
+from .search.screens import LARGEST, as_float32, weight_product
+from .sources.base import FloatArray, IntArray, panels
+from .sources.dense import DenseSource
+from .threads import run_chunks
+
+# Points a chunk: their dissimilarities to 500 prototypes then fit in the second-level cache.
+CHUNK = 128
+
+
+def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None) -> tuple[IntArray, FloatArray]:
+    """(winner (N,), its smoothed dissimilarity (N,)) for GT (K, N) and H (K, K); the lowest j on ties.
+
+    This is the search for prototypes in small: weights G[i], candidates the rows of H. The same rule decides: what the
+    lower bounds cannot discard is compared by the canonical sum over l.
+    """
+    K, N = GT.shape
+    if float(GT.max()) * K > LARGEST:
+        found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), DenseSource(H, symmetric=True))
+        winner = found.best_of_all()
+        return winner, np.array([found.evaluate(i, winner[i : i + 1])[0] for i in range(N)])
+    bounds = weight_product(as_float32(H), as_float32(GT) if GT.dtype != np.float32 else GT, n_jobs)
+    winner, cost = np.empty(N, np.intp), np.empty(N)
+    factor = 1 - bounds.relative
+    run_chunks(
+        lambda part: _certify(bounds.L, factor, bounds.absolute, GT, H, part.start, part.stop, winner, cost),
+        list(panels(N, CHUNK)),
+        n_jobs,
+    )
+    return winner, cost
+
+
+@njit(cache=True, nogil=True)
+def _certify(L, factor, absolute, GT, H, first, last, winner, cost):  # type: ignore[no-untyped-def]
+    """Points first .. last - 1: the least bound is evaluated, then all whose bound does not exceed the least cost."""
+    K, n = H.shape[0], last - first
+    low = L[0, first:last].copy()
+    start = np.zeros(n, np.int32)
+    for j in range(1, K):
+        row = L[j, first:last]
+        for i in range(n):
+            if row[i] < low[i]:
+                low[i] = row[i]
+                start[i] = j
+    g = np.empty((n, K))
+    for j in range(K):
+        for i in range(n):
+            g[i, j] = np.float64(GT[j, first + i])
+    lanes = np.empty(LANES)
+    limit = np.empty(n, np.float32)
+    largest = absolute.max()
+    for i in range(n):
+        winner[first + i] = start[i]
+        c = canonical_dot(g[i], H[start[i]], lanes)
+        cost[first + i] = c
+        limit[i] = np.float32((c + largest) / factor * (1 + 1e-6)) + np.float32(1e-38)
+    for j in range(K):
+        row = L[j, first:last]
+        rivals = 0
+        for i in range(n):
+            rivals += row[i] <= limit[i]
+        if rivals == 0:
+            continue
+        for i in range(n):
+            if row[i] <= limit[i] and j != start[i]:
+                c = canonical_dot(g[i], H[j], lanes)
+                if c < cost[first + i] or (c == cost[first + i] and j < winner[first + i]):
+                    winner[first + i] = j
+                    cost[first + i] = c
+                    limit[i] = np.float32((c + largest) / factor * (1 + 1e-6)) + np.float32(1e-38)
