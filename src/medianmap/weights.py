@@ -28,7 +28,7 @@ class FieldWeights:
         """A[j] (N,)."""
         return self.H[j][self.winner] * self.m
 
-    @property
+    @cached_property
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
         """(levels (1, N), values (K, K)) with A[j, i] = values[j, levels[0, i]] m_i."""
         return self.winner[None], self.H
@@ -38,7 +38,7 @@ class FieldWeights:
         """Fields that have points, ascending."""
         return np.flatnonzero(np.bincount(self.winner, minlength=len(self.H)))
 
-    @property
+    @cached_property
     def alive(self) -> IntArray:
         """Prototypes with any weight at all, ascending; the others stay where they are."""
         return np.flatnonzero(self.H[:, self.fields].any(axis=1))
@@ -65,7 +65,7 @@ class RankWeights:
         """A[j] (N,)."""
         return self.weight_of_rank[self.rank[j] - self.smallest[j]] * self.m
 
-    @property
+    @cached_property
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
         """(levels (K, N), values (K, K)) with A[j, i] = values[j, levels[j, i]] m_i."""
         above = np.arange(len(self.rank)) - self.smallest[:, None]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .search.canonical import LANES, canonical_dot
 from .search.gemm import product_costs
-from .search.screens import LARGEST, as_float32, weight_product
+from .search.screens import LARGEST, as_float32, product_work, weight_product
 from .sources.base import FloatArray, IntArray, panels
 from .sources.dense import DenseSource
 from .threads import run_chunks
@@ -30,7 +30,10 @@ def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None)
         found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), DenseSource(H, symmetric=True))
         winner = found.best_of_all()
         return winner, np.array([found.evaluate(i, winner[i : i + 1])[0] for i in range(N)])
-    bounds = weight_product(as_float32(H), as_float32(GT) if GT.dtype != np.float32 else GT, n_jobs)
+    H32 = as_float32(H)
+    work = product_work(H32, N)
+    name = min(work, key=lambda name: work[name])
+    bounds = weight_product(name, H32, GT if GT.dtype == np.float32 else as_float32(GT), n_jobs)
     winner, cost = np.empty(N, np.intp), np.empty(N)
     factor = 1 - bounds.relative
     run_chunks(

@@ -19,9 +19,12 @@ from ..weights import FieldWeights, Weights
 from .fields import FieldScreen
 from .frame import Finder, Search
 from .gemm import gemm
-from .placing import best_alone, settle_distinct
+from .placing import best_alone, count_survivors, settle_distinct
 from .ranks import RankScreen
-from .screens import LARGEST, Bounded
+from .screens import LARGEST, Bounded, Choice
+
+# Prototypes that a screen is judged by.
+SAMPLE = 8
 
 
 class CertifiedFinder(Finder):
@@ -42,6 +45,13 @@ class CertifiedFinder(Finder):
         row = self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j]
         row = np.maximum(row, 0.0)
         return row if taken is None else np.where(taken, np.inf, row)
+
+    def expected_survivors(self, alive: IntArray) -> float:
+        """How many candidates placing will evaluate, judged by a few prototypes."""
+        some = alive[:: max(1, len(alive) // SAMPLE)]
+        levels, values = self.weights.levels
+        args = (self.bounds.L, 1 - self.bounds.relative, self.bounds.absolute, levels, values, self.weights.m, self.X)
+        return count_survivors(some, *args) / max(1, len(some)) * len(alive)
 
     def place(self, alive: IntArray, w: IntArray, distinct: bool) -> IntArray:
         w = w.copy()
@@ -75,15 +85,28 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
     fields = FieldScreen(D, largest, n_jobs)
     ranks = RankScreen(D, n_jobs)
     last: list[CertifiedFinder] = []
+    used: list[str] = []
 
     def epoch(weights: Weights, w: IntArray) -> Finder:
         if largest * float(weights.m.sum()) > LARGEST:
             return plain(weights, w)  # outside the range of float32
         screen: Any = fields if isinstance(weights, FieldWeights) else ranks
+        choice: Choice = screen.choice
+        choice.next_epoch()
         if last:
-            screen.choice.learn(last.pop().evaluated)
-        bounds, terms = screen(weights)
-        last.append(CertifiedFinder(weights, source, bounds, X, terms, n_jobs))
-        return last[0]
+            choice.left[used.pop()] = float(last.pop().evaluated)
+        work, terms = screen.options(weights), 0
+        while True:
+            name = choice.best(work, len(X))
+            bounds, summed = screen.bounds(name, weights)
+            terms += summed
+            finder = CertifiedFinder(weights, source, bounds, X, terms, n_jobs)
+            # By counting, not by faith: a screen that would leave too much over gives way to the next best.
+            choice.left[name] = finder.expected_survivors(weights.alive)
+            if choice.best(work, len(X)) == name:
+                break
+        last.append(finder)
+        used.append(name)
+        return finder
 
     return epoch

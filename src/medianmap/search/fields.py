@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..sources.base import IntArray, panels
 from ..threads import run_chunks
 from ..weights import FieldWeights
-from .screens import Bounded, Choice, as_float32, weight_product
+from .screens import Bounded, Choice, as_float32, product_work, weight_product
 
 # Columns a thread works on at a time: a row of sums then stays in the first-level cache.
 COLUMNS = 1024
@@ -34,16 +34,20 @@ class FieldScreen:
         self.m = self.error = np.zeros(0)
         self.S, self.S32 = np.zeros((0, 0)), np.zeros((0, 0), np.float32)
 
-    def __call__(self, weights: FieldWeights) -> tuple[Bounded, int]:
+    def options(self, weights: FieldWeights) -> dict[str, float]:
+        """Bring the block sums up to date; the work of each kind of bounds from them."""
+        self.rows_summed = self.follow(weights)
+        self.H = as_float32(weights.H[:, weights.fields])
+        return product_work(self.H, len(self.D))
+
+    def bounds(self, name: str, weights: FieldWeights) -> tuple[Bounded, int]:
         """Lower bounds of all costs, and the number of terms that were summed for them."""
-        changed = self.follow(weights)
-        fields = weights.fields
-        H = as_float32(weights.H[:, fields])
+        fields, N = weights.fields, len(self.D)
         S = self.S32 if len(fields) == len(self.S32) else self.S32[fields]
-        bounds = weight_product(H, S, self.n_jobs, self.choice)
+        bounds = weight_product(name, self.H, S, self.n_jobs)
         # Twice the error: once for S, once for what rounding makes of it.
         absolute = bounds.absolute + 2 * (weights.H[:, fields] @ self.error[fields])
-        return Bounded(bounds.L, bounds.relative, absolute), changed * len(self.D) + H.size * len(self.D)
+        return Bounded(bounds.L, bounds.relative, absolute), self.rows_summed * N + self.H.size * N
 
     def follow(self, weights: FieldWeights) -> int:
         """Bring S up to date; returns how many rows of D were added or subtracted."""

@@ -70,6 +70,20 @@ def _best(L, least, factor, absolute, a, X, lanes):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
+def count_survivors(some, L, factor, absolute, levels, values, m, X):  # type: ignore[no-untyped-def]
+    """How many candidates of the prototypes `some` the cost of the most promising one does not exclude."""
+    a, lanes = np.empty(L.shape[1]), np.empty(LANES)
+    total = 0
+    for j in some:
+        _weights_of(j, levels, values, m, a)
+        first = np.argmin(L[j])
+        limit = _limit(canonical_dot(a, X[first], lanes), absolute[j], factor)
+        for l in range(L.shape[1]):
+            total += L[j, l] <= limit
+    return total
+
+
+@njit(cache=True, nogil=True)
 def best_alone(first, last, alive, L, factor, absolute, levels, values, m, X, best):  # type: ignore[no-untyped-def]
     """best[j] for the alive prototypes alive[first:last], as if nobody held anything. Returns candidates evaluated."""
     N = L.shape[1]

@@ -23,7 +23,7 @@ SMALLEST_LOW_RANK = (1000, 20)
 
 
 class RankScreen:
-    """Chooses one of the three for every epoch."""
+    """The three, and what they keep from epoch to epoch."""
 
     def __init__(self, D: NDArray[Any], n_jobs: int | None) -> None:
         self.D = D  # (N, N), a data point a row
@@ -32,17 +32,22 @@ class RankScreen:
         self.choice = Choice({"ranks": 0.7, "low rank": 1.1})
         self._narrow: tuple[Any, Bounded] | None = None
 
-    def __call__(self, weights: RankWeights) -> tuple[Bounded, int]:
+    def options(self, weights: RankWeights) -> dict[str, float]:
+        """The work of each screen."""
         K, N = weights.rank.shape
-        heavy = int(np.count_nonzero(weights.weight_of_rank >= LIGHT))
-        work = {"product": float(K * N * N), "ranks": ROW_COST * heavy * N * N}
+        self.heavy = int(np.count_nonzero(weights.weight_of_rank >= LIGHT))
+        work = {"product": float(K * N * N), "ranks": ROW_COST * self.heavy * N * N}
         if N >= SMALLEST_LOW_RANK[0] and K >= SMALLEST_LOW_RANK[1]:
             work["low rank"] = 4.0 * K * N * LowRank.RANK
-        chosen = self.choice.best(work, N)
-        if chosen == "ranks":
-            return self.heavy_ranks(weights, heavy), heavy * N * N
+        return work
+
+    def bounds(self, name: str, weights: RankWeights) -> tuple[Bounded, int]:
+        """Lower bounds of all costs, and the number of terms that were summed for them."""
+        K, N = weights.rank.shape
+        if name == "ranks":
+            return self.heavy_ranks(weights, self.heavy), self.heavy * N * N
         A = _weights32(weights, self.n_jobs)
-        if chosen == "product":
+        if name == "product":
             return dense_product(A, self.D, self.n_jobs), K * N * N
         if self.low_rank is None:
             self.low_rank = LowRank(self.D, self.n_jobs)

@@ -148,26 +148,23 @@ class Choice:
     def __init__(self, drift: dict[str, float]) -> None:
         self.drift = drift
         self.left: dict[str, float] = {}
-        self.chosen = ""
+
+    def next_epoch(self) -> None:
+        """Let the guesses drift."""
+        self.left = {name: guess * self.drift.get(name, 1.0) for name, guess in self.left.items()}
 
     def best(self, work: dict[str, float], terms: int) -> str:
         """The name of least work; a left-over candidate costs `terms` canonical terms."""
-        self.left = {name: guess * self.drift.get(name, 1.0) for name, guess in self.left.items()}
-        total = {name: w + CANONICAL_COST * terms * self.left.get(name, 0.0) for name, w in work.items()}
-        self.chosen = min(total, key=lambda name: total[name])
-        return self.chosen
-
-    def learn(self, left_over: int) -> None:
-        """How many candidates the chosen screen left over."""
-        self.left[self.chosen] = float(left_over)
+        return min(work, key=lambda name: work[name] + CANONICAL_COST * terms * self.left.get(name, 0.0))
 
 
-def weight_product(W: F32, M: NDArray[Any], n_jobs: int | None, choice: Choice | None = None) -> Bounded:
-    """W @ M: dense, or of the heavy entries alone where that is less work. W (K, F) has maximum 1."""
-    heavy = np.count_nonzero(W >= CUT)
-    n = M.shape[1]
-    work = {"dense": float(W.size * n), "sparse": SPARSE_COST * heavy * n}
-    name = min(work, key=lambda name: work[name]) if choice is None else choice.best(work, n)
+def product_work(W: F32, n: int) -> dict[str, float]:
+    """The work of W @ M for M with n columns, dense and of the heavy entries alone."""
+    return {"dense": float(W.size * n), "sparse": SPARSE_COST * np.count_nonzero(W >= CUT) * n}
+
+
+def weight_product(name: str, W: F32, M: NDArray[Any], n_jobs: int | None) -> Bounded:
+    """W @ M: "dense", or of the heavy entries alone, "sparse". W (K, F) has maximum 1."""
     if name == "sparse":
         return sparse_product(Entries(*heavy_entries(W, np.float32(CUT))), M, n_jobs)
     return dense_product(W, M, n_jobs)
