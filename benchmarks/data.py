@@ -10,6 +10,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from medianmap import as_dissimilarity
+from medianmap.sources import ALL
 from medianmap.threads import run_chunks
 
 # Letters of the Copenhagen chromosomes: '=' is 0, 'A'..'E' are +1..+5, 'a'..'f' are -1..-6.
@@ -62,6 +64,13 @@ def chromosomes(table: Path, cache: Path | None = None) -> NDArray[np.float32]:
     if cached is not None:
         np.save(cached, D)
     return D
+
+
+def globins(fasta: Path) -> NDArray[np.float64]:
+    """Protein sequences of a FASTA file under the plain edit distance."""
+    records = fasta.read_text().split(">")[1:]
+    sequences = ["".join(record.splitlines()[1:]) for record in records]
+    return as_dissimilarity(sequences, "edit").block(ALL, ALL)
 
 
 def simulated(n: int, seed: int = 0) -> NDArray[np.float32]:

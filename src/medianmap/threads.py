@@ -81,8 +81,8 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
         for chunk in group:
             work(chunk)
 
-    # A few groups a thread: handing out every chunk by itself would cost more than small ones take.
-    list(_pool(n).map(work_through, [chunks[k :: 3 * n] for k in range(min(3 * n, len(chunks)))]))
+    # One group a thread: handing out every chunk by itself would cost more than small ones take.
+    list(_pool(n).map(work_through, [chunks[k::n] for k in range(n)]))
 
 
 def _outer_threads(n_jobs: int | None) -> int:

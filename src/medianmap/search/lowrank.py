@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import panels
@@ -44,12 +45,12 @@ class LowRank:
             def measure(cols: slice) -> None:
                 block = _f32(D[:, cols])
                 R = block - V @ self.Z[:, cols]
-                residual[cols] = _norms(R)
-                inside[cols] = _norms(V.T @ R)
-                size[cols] = _norms(block)
+                residual[cols] = column_norms(R)
+                inside[cols] = column_norms(V.T @ R)
+                size[cols] = column_norms(block)
 
             run_chunks(measure, rows, n_jobs)
-        z = _norms(self.Z)
+        z = column_norms(self.Z)
         # R is known up to the rounding of a float32 sum of q + 2 terms, V' R up to that of N terms of it.
         spread = np.sqrt(q) * 1.01
         doubt = 1.01 * (q + 4) * UNIT * (size + spread * z)
@@ -73,11 +74,11 @@ class LowRank:
 
             def project(part: slice) -> None:
                 np.matmul(A[part], self.V, out=C[part])
-                b[part] = _norms((A[part] - C[part] @ self.V.T).T)
-                a[part] = _norms(A[part].T)
+                b[part] = row_norms(A[part] - C[part] @ self.V.T)
+                a[part] = row_norms(A[part])
 
             run_chunks(project, js, self.n_jobs)
-            c = _norms(C.T)
+            c = row_norms(C)
             spread = np.sqrt(q) * 1.01
             # What rounding may hide: in b, in the weights themselves, and in the product below.
             b = 1.001 * b + 1.01 * (q + 8) * UNIT * (a + spread * c)
@@ -98,6 +99,27 @@ def _f32(block: NDArray[Any]) -> NDArray[np.float32]:
     return block.astype(np.float32, copy=False)
 
 
-def _norms(columns: NDArray[Any]) -> NDArray[np.float64]:
+@njit(cache=True, nogil=True)
+def column_norms(M):  # type: ignore[no-untyped-def]
     """Euclidean norms of the columns, squares summed in float64."""
-    return np.sqrt(np.einsum("ij,ij->j", columns, columns, dtype=np.float64))
+    total = np.zeros(M.shape[1])
+    for i in range(M.shape[0]):
+        for l in range(M.shape[1]):
+            total[l] += np.float64(M[i, l]) * np.float64(M[i, l])
+    return np.sqrt(total)
+
+
+@njit(cache=True, nogil=True)
+def row_norms(M):  # type: ignore[no-untyped-def]
+    """Euclidean norms of the rows, squares summed in float64, eight sums side by side."""
+    out = np.empty(M.shape[0])
+    partial = np.empty(8)
+    for j in range(M.shape[0]):
+        partial[:] = 0.0
+        for i in range(0, M.shape[1] - M.shape[1] % 8, 8):
+            for k in range(8):
+                partial[k] += np.float64(M[j, i + k]) * np.float64(M[j, i + k])
+        for i in range(M.shape[1] - M.shape[1] % 8, M.shape[1]):
+            partial[0] += np.float64(M[j, i]) * np.float64(M[j, i])
+        out[j] = np.sqrt(partial.sum())
+    return out

@@ -12,13 +12,18 @@ from .frame import Screened, Search
 
 @njit(cache=True, nogil=True)
 def _all_costs(A, candidates, C):  # type: ignore[no-untyped-def]
-    """C[j, l] = sum_i A[j, i] candidates[l, i], a running sum over contiguous memory for every pair (j, l)."""
-    for l in range(candidates.shape[0]):
+    """C[j, l] = sum_i A[j, i] candidates[l, i], a running sum over contiguous memory for every pair (j, l).
+
+    A few candidates at a time meet all prototypes, so that both stay in cache whatever K is.
+    """
+    for first in range(0, candidates.shape[0], 8):
+        last = min(first + 8, candidates.shape[0])
         for j in range(A.shape[0]):
-            s = 0.0
-            for i in range(A.shape[1]):
-                s += A[j, i] * candidates[l, i]
-            C[j, l] = s
+            for l in range(first, last):
+                s = 0.0
+                for i in range(A.shape[1]):
+                    s += A[j, i] * candidates[l, i]
+                C[j, l] = s
 
 
 def standard(source: Source, n_jobs: int | None = None) -> Search:
