@@ -95,9 +95,16 @@ def warm_up(search: str, assignment: Any) -> None:
         state = epoch(problem, state, sigma, np.random.default_rng(0))
 
 
+def mean_of_thirds(seen: dict[int, float], n_epochs: int) -> tuple[Any, NDArray[np.float64]]:
+    """Mean seconds, every third of the annealing counting alike however many epochs were timed; and the thirds."""
+    t, seconds = np.array(list(seen)), np.array(list(seen.values()))
+    thirds = np.array([seconds[(t >= a * n_epochs / 3) & (t < (a + 1) * n_epochs / 3)].mean() for a in range(3)])
+    return thirds.mean(), thirds
+
+
 def table(name: str, K: int, n_epochs: int, result: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Markdown rows and the numbers behind them."""
-    standard = np.mean(list(result["seconds"]["standard"].values()))
+    standard = mean_of_thirds(result["seconds"]["standard"], n_epochs)[0]
     lines = [
         f"### Median {name}, K={K}\n",
         "| search | mean ms | early | mid | late | ratio | chapter | terms / (N² K) |",
@@ -106,9 +113,8 @@ def table(name: str, K: int, n_epochs: int, result: dict[str, Any]) -> tuple[str
     numbers = {}
     full = result["terms"]["standard"][0]
     for s, seen in result["seconds"].items():
-        t, ms = np.array(list(seen)), 1e3 * np.array(list(seen.values()))
-        thirds = [ms[(t >= a * n_epochs / 3) & (t < (a + 1) * n_epochs / 3)].mean() for a in range(3)]
-        mean = np.mean(thirds) + 1e3 * result["setup"][s] / n_epochs
+        mean, thirds = (1e3 * x for x in mean_of_thirds(seen, n_epochs))
+        mean += 1e3 * result["setup"][s] / n_epochs
         ratio = 1e3 * standard / mean
         chapter = CHAPTER.get((name, K), {}).get(s, "")
         share = np.mean(result["terms"][s]) / full
@@ -116,7 +122,7 @@ def table(name: str, K: int, n_epochs: int, result: dict[str, Any]) -> tuple[str
         lines.append(f"| {s} | {cells} | {ratio:.3g} | {chapter} | {share:.2g} |")
         numbers[s] = {
             "mean_ms": mean,
-            "thirds_ms": thirds,
+            "thirds_ms": thirds.tolist(),
             "setup_s": result["setup"][s],
             "ratio": ratio,
             "terms": share,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-KINDS = ("symmetric", "asymmetric", "ties", "duplicates", "zero", "outlier")
+KINDS = ("symmetric", "asymmetric", "ties", "duplicates", "zero", "constant", "outlier", "subnormal")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ def matrix(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
     D = rng.integers(0, 4, (n, n)).astype(float) if kind == "ties" else rng.random((n, n))
     if kind == "zero":
         D[:] = 0
+    if kind == "constant":
+        D[:] = 1
+    if kind == "subnormal":
+        D *= 1e-310
     if kind == "outlier":
         D[n // 2] *= 1e12
     if kind in ("symmetric", "ties", "outlier"):

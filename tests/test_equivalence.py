@@ -18,15 +18,22 @@ PAIRS = [(m, s) for m in METHODS for s in ["auto", *fitting(estimator(m, 2)._giv
 
 @pytest.mark.parametrize("collisions", ["distinct", "allow", "noise"])
 @pytest.mark.parametrize(("method", "search"), PAIRS)
-@given(case=cases(), dtype=st.sampled_from([np.float64, np.float32]))
+@given(case=cases(), dtype=st.sampled_from([np.float64, np.float32]), n_jobs=st.sampled_from([1, 2]))
 @settings(max_examples=40)
-def test_median_maps_equal_the_reference(method, collisions, search, case, dtype):
+def test_median_maps_equal_the_reference(method, collisions, search, case, dtype, n_jobs):
     D = case.D.astype(dtype)
     expected, costs = reference_fit(
         method, case.K, case.start, D=D, m=case.m, collisions=collisions, rng=as_generator(7)
     )
     fitted = estimator(
-        method, case.K, metric="precomputed", init=case.start, collisions=collisions, search=search, random_state=7
+        method,
+        case.K,
+        metric="precomputed",
+        init=case.start,
+        collisions=collisions,
+        search=search,
+        random_state=7,
+        n_jobs=n_jobs,
     ).fit(D, sample_weight=case.m)
     np.testing.assert_array_equal(fitted.medoid_indices_, expected)
     np.testing.assert_allclose(fitted.history_["cost"], costs, rtol=1e-12, atol=1e-300)

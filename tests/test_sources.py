@@ -11,7 +11,7 @@ from numba import njit
 from scipy.spatial.distance import pdist, squareform
 
 from medianmap import MedianKMeans, MedianNeuralGas, as_dissimilarity
-from medianmap.sources import ComputedSource, CondensedSource, DenseSource, Source, SubsetSource, base
+from medianmap.sources import CondensedSource, DenseSource, Source, SubsetSource, base
 from medianmap.sources.base import ALL, columns, points_to
 from medianmap.sources.condensed import condensed_size
 
@@ -140,13 +140,42 @@ def test_a_float32_matrix_is_neither_converted_nor_copied(rng):
     assert D.dtype == np.float32
 
 
-def test_a_matrix_too_large_to_keep_is_computed_on_the_fly(monkeypatch, rng):
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_matrix_too_large_to_keep_is_computed_on_the_fly(symmetric, monkeypatch, rng):
     X = blobs(rng)
-    kept = MedianNeuralGas(5, n_epochs=10, random_state=0).fit(X)
-    monkeypatch.setattr(base, "KEEP_BYTES", 1000)
-    flying = MedianNeuralGas(5, n_epochs=10, random_state=0).fit(X)
-    assert isinstance(as_dissimilarity(X, "euclidean").kept(), ComputedSource)
+    metric = "euclidean" if symmetric else python_euclidean
+    kept = MedianNeuralGas(5, n_epochs=10, metric=metric, random_state=0).fit(X)
+    monkeypatch.setattr(base, "KEEP_BYTES", 20 * 60 * 8)  # room for 20 of 60 rows
+    flying = MedianNeuralGas(5, n_epochs=10, metric=metric, random_state=0).fit(X)
     np.testing.assert_array_equal(kept.medoid_indices_, flying.medoid_indices_)
+    assert flying.n_evaluations_ > kept.n_evaluations_
+
+
+def test_evaluations_are_counted_and_rows_are_kept_within_the_budget(monkeypatch, rng):
+    X = rng.random((30, 2))
+    D = squareform(pdist(X))
+    source = as_dissimilarity(X, "euclidean")
+    np.testing.assert_allclose(source.kept().block(ALL, ALL), D)
+    assert source.evaluations == 30 * 30  # one panel; larger ones are computed for one triangle alone
+    monkeypatch.setattr(base, "KEEP_BYTES", 10 * 30 * 8)
+    source = as_dissimilarity(X, "euclidean")
+    partly = source.kept()
+    for _ in range(3):
+        np.testing.assert_allclose(partly.block(slice(0, 15), ALL), D[:15])
+    assert source.evaluations == 15 * 30 + 2 * 5 * 30  # ten rows are kept, five computed anew
+    np.testing.assert_allclose(partly.block(np.array([3, 20, 3]), np.array([1, 2])), D[np.ix_([3, 20, 3], [1, 2])])
+    assert partly.symmetric
+    assert partly.shape == (30, 30)
+
+
+def test_a_symmetric_metric_is_evaluated_for_one_triangle(rng):
+    X = rng.random((400, 2))
+    source = as_dissimilarity(X, "euclidean")
+    D = source.kept().block(ALL, ALL)
+    np.testing.assert_array_equal(D, source.block(ALL, ALL))
+    source = as_dissimilarity(X, "euclidean")
+    source.kept()
+    assert source.evaluations < 0.65 * 400 * 400
 
 
 def test_a_query_costs_k_evaluations(rng):

@@ -304,6 +304,7 @@ class MedianMap(BaseMap):
         if isinstance(source, ComputedSource):
             fitted["cluster_centers_"] = take(source.objects, prototypes)
             fitted["metric_params_"] = dict(source.metric.params)
+            fitted["n_evaluations_"] = source.evaluations
         if source.ids is not None:
             fitted["prototype_ids_"] = [source.ids[i] for i in prototypes]
         return fitted

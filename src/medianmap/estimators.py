@@ -97,7 +97,8 @@ class MedianKMeans(_KMeans, MedianMap):
     n_init : how many starts; the result of least quantization error is kept.
     collisions : "distinct" (no two prototypes share a point), "noise" (small random perturbation of the dissimilarities
         each epoch) or "allow".
-    search : how prototypes are searched, "auto", "standard" or "gemm"; they differ in speed, never in the result.
+    search : how prototypes are searched, "auto", "standard", "gemm", "certified" or one of the chapter's strategies
+        that fits the map (docs/searches.md); they differ in speed, never in the result.
     refine : None; reserved for refinement after training.
     random_state : seed, RandomState, Generator or None.
     n_jobs : number of threads; None uses what BLAS is allowed, -1 all cores. Results do not depend on it.
@@ -116,6 +117,7 @@ class MedianKMeans(_KMeans, MedianMap):
     n_iter_, converged_ : epochs run, and whether they ended at a fixed point rather than at the cap.
     history_ : record array, one entry an epoch: sigma, cost, quantization_error, terms, moved.
     n_features_in_ : columns of X, where X has columns.
+    n_evaluations_ : how often the metric was evaluated, where there is one.
 
     Examples
     --------

@@ -22,10 +22,11 @@ def h(t: ArrayLike, sigma: float) -> NDArray[np.float64]:
 
 def geometric(start: float, end: float, n_epochs: int) -> NDArray[np.float64]:
     """sigma_t = start (end / start)^(t / (n_epochs - 1)), t = 0 .. n_epochs - 1; one epoch uses start."""
-    sigmas = start * (end / start) ** (np.arange(n_epochs) / max(n_epochs - 1, 1))
+    # One by one: NumPy's power of an array may differ from that of a number in the last bit, and with ties bits decide.
+    sigmas = [start * (end / start) ** (t / max(n_epochs - 1, 1)) for t in range(n_epochs)]
     if n_epochs > 1:
         sigmas[-1] = end  # to the last bit
-    return sigmas
+    return np.array(sigmas)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ class FieldWeights:
 
     @cached_property
     def A(self) -> FloatArray:
-        return self.H[:, self.winner] * self.m
+        # np.take, not H[:, winner]: that would lay the points of a prototype far apart in memory.
+        return np.take(self.H, self.winner, axis=1) * self.m
 
     def row(self, j: int) -> FloatArray:
         """A[j] (N,)."""

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from ..sources.base import Source
 from ..weights import FieldWeights, RankWeights, Weights
 from .blocksum import blocksum
-from .bounds import bound_all, bound_all_stop, bound_self
+from .bound_all import bound_all
+from .bound_all_stop import bound_all_stop
+from .bound_self import bound_self
 from .certified import certified
 from .frame import Finder, Search
 from .gemm import gemm
 from .standard import standard
-from .stops import stop, stop_candidates, stop_coarse, stop_fine
+from .stop import stop
+from .stop_candidates import stop_candidates
+from .stop_coarse import stop_coarse
+from .stop_fine import stop_fine
 
 
 @dataclass(frozen=True)

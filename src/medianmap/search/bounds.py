@@ -1,18 +1,15 @@
-"""Branch and bound over receptive fields, on block sums: `bound-self`, `bound-all`, `bound-all-stop` (K-means, SOM).
+"""Branch and bound over receptive fields on block sums: what bound-self, bound-all and bound-all-stop share.
 
-The candidates of field m share the lower bound  eta(m, j) = sum over k in Theta of H[j, k] min_{l in field m} S[k, l]
-of their costs, since no term is negative: a field whose bound exceeds a known cost holds no better candidate.
+The candidates of field m share a lower bound of their costs,
 
-| name | Theta | bounds cost |
-| --- | --- | --- |
-| bound-self | {j} | O(K^2) |
-| bound-all | all fields | O(K^3), tighter |
-| bound-all-stop | all fields, and a candidate's sum is stopped at its largest weights if these exceed a known cost | |
+    eta(m, j) = sum over k in Theta of H[j, k] min_{l in field m} S[k, l],
+
+since no term is negative: a field whose bound exceeds a known cost holds no better candidate. Theta is the strategy's.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from abc import abstractmethod
 
 import numpy as np
 from numba import njit
@@ -20,11 +17,10 @@ from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source
 from ..weights import FieldWeights
-from .blocks import Blocks, block_sums, field_minima, weighted_sum
-from .frame import Finder, Search
+from .blocks import block_sums, field_minima, weighted_sum
+from .frame import Finder
 
-# Terms of largest weight that bound-all-stop looks at before it sums a candidate in full.
-PROBE = 4
+NO_PROBE = np.zeros(0, np.intp)
 
 
 @njit(cache=True, nogil=True)
@@ -67,47 +63,28 @@ class BoundedFinder(Finder):
     sums of the same kind of terms as the canonical ones, with three times the frame's slack between them.
     """
 
-    def __init__(self, weights: FieldWeights, source: Source, blocks: Blocks, theta: str, stop: bool) -> None:
+    def __init__(self, weights: FieldWeights, source: Source) -> None:
         super().__init__(weights.row, source)
-        self.blocks = blocks
-        self.minima = field_minima(blocks.S, blocks.starts)
-        self.theta = theta
-        self.stop = stop
-        N, F = blocks.S.shape
+        self.blocks = block_sums(source, weights)
+        self.minima = field_minima(self.blocks.S, self.blocks.starts)
+        N, F = self.blocks.S.shape
         self.terms = N * N + N * F
 
+    @abstractmethod
     def bounds(self, j: int) -> FloatArray:
         """eta(m, j) for every field m, (F,)."""
-        blocks = self.blocks
-        if self.theta == "all":
-            self.terms += self.minima.size
-            return self.minima @ blocks.H[j]
-        own = blocks.own[j]
-        if own < 0:
-            return np.zeros(len(self.minima))
-        self.terms += len(self.minima)
-        return self.minima[:, own] * blocks.H[j, own]
+
+    def probe(self, j: int) -> IntArray:
+        """Fields whose terms are summed first, to drop a candidate early; none by default."""
+        return NO_PROBE
 
     def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
         blocks = self.blocks
         n = len(blocks.order)
         row = np.full(n, np.inf)
-        h = blocks.H[j]
-        probe = np.argsort(-h, kind="stable")[:PROBE] if self.stop and len(h) > 4 * PROBE else np.zeros(0, np.intp)
         taken = np.zeros(n, bool) if taken is None else taken
         self.terms += _search_fields(
-            h, blocks.S, blocks.order, blocks.starts, self.bounds(j), probe, taken, self.slack, self.tiny, row
-        )
+            blocks.H[j], blocks.S, blocks.order, blocks.starts, self.bounds(j), self.probe(j), taken,
+            self.slack, self.tiny, row,
+        )  # fmt: skip
         return row
-
-
-def _bounded(source: Source, n_jobs: int | None = None, *, theta: str, stop: bool) -> Search:
-    def epoch(weights: FieldWeights, w: IntArray) -> BoundedFinder:
-        return BoundedFinder(weights, source, block_sums(source, weights), theta, stop)
-
-    return epoch
-
-
-bound_self = partial(_bounded, theta="self", stop=False)
-bound_all = partial(_bounded, theta="all", stop=False)
-bound_all_stop = partial(_bounded, theta="all", stop=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ class ComputedSource:
     metric: BoundMetric
     ids: Sequence[str] | None = None
     n_jobs: int | None = None
+    count: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
+
+    @property
+    def evaluations(self) -> int:
+        """How often the metric was evaluated so far."""
+        return self.count["evaluations"]
 
     @property
     def symmetric(self) -> bool:
@@ -52,16 +59,72 @@ class ComputedSource:
 
         size = max(1, -(-len(i) // 16))
         run_chunks(fill, list(panels(len(i), size)), self.n_jobs if self.metric.threaded else 1)
+        self.count["evaluations"] += out.size
         return out
 
-    def kept(self) -> DenseSource | ComputedSource:
-        """The whole matrix as a DenseSource if it fits in base.KEEP_BYTES, else this source unchanged."""
+    def kept(self) -> DenseSource | PartlyKeptSource:
+        """The whole matrix if it fits in base.KEEP_BYTES, computed once (half of it where the metric is symmetric);
+        else a source that keeps as many rows as fit and computes the others every time."""
         n = len(self.objects)
         if n * n * 8 > base.KEEP_BYTES:
-            logger.info("%d x %d dissimilarities exceed the %d MiB kept in memory: computed on the fly.",
-                        n, n, base.KEEP_BYTES >> 20)  # fmt: skip
-            return self
-        return DenseSource(self.block(ALL, ALL), self.symmetric, self.ids)
+            room = base.KEEP_BYTES // (8 * n)
+            logger.info("%d x %d dissimilarities: %d rows are kept in memory, the others computed anew in every epoch.",
+                        n, n, room)  # fmt: skip
+            return PartlyKeptSource(self, np.empty((room, n)), np.full(n, -1, np.intp))
+        if not self.symmetric:
+            return DenseSource(self.block(ALL, ALL), False, self.ids)
+        D = np.empty((n, n))
+        for rows in panels(n, max(64, -(-n // 16))):
+            D[rows, rows.start :] = self.block(rows, slice(rows.start, n))
+            D[rows.start :, rows] = D[rows, rows.start :].T
+        return DenseSource(D, True, self.ids)
+
+
+@dataclass(frozen=True)
+class PartlyKeptSource:
+    """A computed source that keeps the first rows asked for whole, `rows` (room, N); place[i] says where, -1 if not."""
+
+    base: ComputedSource
+    rows: NDArray[np.float64]
+    place: NDArray[np.intp]
+
+    @property
+    def symmetric(self) -> bool:
+        return self.base.symmetric
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.base.dtype
+
+    @property
+    def ids(self) -> Sequence[str] | None:
+        return self.base.ids
+
+    def block(self, rows: Index, cols: Index) -> NDArray[Any]:
+        n = self.shape[0]
+        i = np.arange(n)[rows]
+        missing = i[self.place[i] < 0]
+        whole = isinstance(cols, slice) and len(np.arange(n)[cols]) == n
+        out = np.empty((len(i), n if whole else len(np.arange(n)[cols])))
+        if len(missing):
+            computed = self.base.block(missing, cols)
+            out[self.place[i] < 0] = computed
+            if whole:
+                self._keep(missing, computed)
+        held = np.isin(i, missing, invert=True)
+        out[held] = self.rows[self.place[i[held]]][:, cols]
+        return out
+
+    def _keep(self, i: NDArray[np.intp], computed: NDArray[np.float64]) -> None:
+        used = int(np.count_nonzero(self.place >= 0))
+        fits = min(len(i), len(self.rows) - used)
+        if fits > 0 and len(np.unique(i)) == len(i):
+            self.rows[used : used + fits] = computed[:fits]
+            self.place[i[:fits]] = np.arange(used, used + fits)
 
 
 def take(objects: Any, index: Index) -> Any:
