@@ -60,7 +60,7 @@ def measure(D: NDArray[Any], name: str, K: int, n_epochs: int, threads: int, eve
     setup, problems = {}, {}
     ones = np.ones(len(D))
     for s in names:
-        warm_up(s, assignment_of(name, 4)[0])
+        warm_up(s, name)
         began = time.perf_counter()
         problems[s] = Problem(MedianSpace(source, s, "distinct", threads), assignment_of(name, K)[0], ones)
         _ = problems[s].space.search  # what a search prepares once
@@ -86,12 +86,14 @@ def measure(D: NDArray[Any], name: str, K: int, n_epochs: int, threads: int, eve
     return {"setup": setup, "seconds": seconds, "terms": terms}
 
 
-def warm_up(search: str, assignment: Any) -> None:
-    """Compile on a small problem."""
-    D = simulated(40)
-    problem = Problem(MedianSpace(as_dissimilarity(D), search, "distinct", 1), assignment, np.ones(40))
-    state = State(np.arange(4))
-    for sigma in (2.0, 0.5, 0.01):
+def warm_up(search: str, name: str) -> None:
+    """Compile on a small problem, large enough for every screen."""
+    n, K = (1100, 25) if search in EVERY_EPOCH else (60, 4)
+    problem = Problem(
+        MedianSpace(as_dissimilarity(simulated(n)), search, "distinct", 2), assignment_of(name, K)[0], np.ones(n)
+    )
+    state = State(np.arange(K))
+    for sigma in (20.0, 2.0, 0.5, 0.01):
         state = epoch(problem, state, sigma, np.random.default_rng(0))
 
 
