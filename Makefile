@@ -38,8 +38,9 @@ format: $(INSTALLED)  ## Put the style right
 CACHE ?= .
 bench: $(INSTALLED)  ## Measure the figures of docs/benchmarks.md (half an hour, 4 GB of disk)
 	$(BIN)/python benchmarks/iris.py
+	$(BIN)/python benchmarks/yardstick.py
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA) --cache $(CACHE),--set simulated)
-	$(BIN)/python benchmarks/speed.py --set structureless --maps SOM:100,NG:100 --every 50
+	$(BIN)/python benchmarks/speed.py --set structureless --maps SOM:100,NG:100 --every 33
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/growth.py
 

@@ -2,7 +2,7 @@
 
     python benchmarks/speed.py --data ../shared/data/chromosomes.csv --cache /tmp
     python benchmarks/speed.py --data ../shared/data/globins.fasta --maps SOM:100,NG:100
-    python benchmarks/speed.py --set simulated --n 10000 --maps SOM:100,NG:100 --every 50
+    python benchmarks/speed.py --set simulated --n 10000 --maps SOM:100,NG:100 --every 33
     python benchmarks/speed.py --set structureless --n 4400
     python benchmarks/speed.py --matrix my.npy --epochs 100
 

@@ -13,6 +13,7 @@ from medianmap.search.fields import FieldScreen
 from medianmap.search.lowrank import LowRank
 from medianmap.search.ranks import RankScreen
 from medianmap.search.screens import Choice, Entries, as_float32, dense_product, heavy_entries, sparse_product
+from medianmap.sources import DenseSource
 from medianmap.weights import FieldWeights, RankWeights
 from medianmap.winners import smoothed_winners
 
@@ -89,7 +90,7 @@ def test_block_sums_follow_the_points_within_their_error(seed, dtype):
     names = list(hard_matrices(rng, n))
     D = hard_matrices(rng, n)[names[seed % len(names)]].astype(dtype)
     m = rng.integers(1, 4, n).astype(float)
-    screen = FieldScreen(D, float(D.max()), 1)
+    screen = FieldScreen(DenseSource(D, symmetric=False), 1)
     winner = rng.integers(0, K, n)
     for step in range(12):
         H = h(np.abs(np.subtract.outer(np.arange(K), np.arange(K))), 10.0 ** (1 - step / 4))

@@ -9,8 +9,9 @@ from conftest import optional
 from maps import blobs
 from numba import njit
 from scipy.spatial.distance import pdist, squareform
+from sklearn.base import clone
 
-from medianmap import MedianKMeans, MedianNeuralGas, as_dissimilarity
+from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, as_dissimilarity
 from medianmap.sources import CondensedSource, DenseSource, Source, SubsetSource, base
 from medianmap.sources.base import ALL, columns, points_to
 from medianmap.sources.condensed import condensed_size
@@ -149,6 +150,18 @@ def test_a_matrix_too_large_to_keep_is_computed_on_the_fly(symmetric, monkeypatc
     flying = MedianNeuralGas(5, n_epochs=10, metric=metric, random_state=0).fit(X)
     np.testing.assert_array_equal(kept.medoid_indices_, flying.medoid_indices_)
     assert flying.n_evaluations_ > kept.n_evaluations_
+
+
+@pytest.mark.parametrize("estimator", [MedianSOM((3, 4), n_epochs=20), MedianKMeans(12)], ids=["som", "kmeans"])
+def test_maps_with_fields_ask_a_metric_for_little_of_a_matrix_that_cannot_be_kept(estimator, monkeypatch, rng):
+    X = blobs(rng, n=300)
+    kept = clone(estimator).set_params(random_state=0).fit(X)
+    monkeypatch.setattr(base, "KEEP_BYTES", 0)
+    flying = clone(estimator).set_params(random_state=0).fit(X)
+    np.testing.assert_array_equal(kept.medoid_indices_, flying.medoid_indices_)
+    whole = clone(estimator).set_params(random_state=0, search="gemm").fit(X)
+    assert flying.n_evaluations_ < 0.5 * whole.n_evaluations_
+    assert whole.n_evaluations_ >= 300 * 300 * whole.n_iter_
 
 
 def test_evaluations_are_counted_and_rows_are_kept_within_the_budget(monkeypatch, rng):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.base import FloatArray, IntArray, Source, candidate_rows, panels, rows_fit
+from ..sources.base import FloatArray, IntArray, Source, candidate_rows, panels, point_rows, rows_fit
 from ..threads import run_chunks
 from ..weights import FieldWeights, Weights
 from .fields import FieldScreen
@@ -32,7 +32,7 @@ class CertifiedFinder(Finder):
     """Lower bounds for all pairs, and compiled placing where candidates are rows of a matrix in memory."""
 
     def __init__(
-        self, weights: Weights, source: Source, bounds: Bounded, X: NDArray[Any], terms: int, n_jobs: int | None
+        self, weights: Weights, source: Source, bounds: Bounded, X: NDArray[Any] | None, terms: int, n_jobs: int | None
     ) -> None:
         super().__init__(weights.row, source)
         self.weights = weights
@@ -54,7 +54,13 @@ class CertifiedFinder(Finder):
         args = (self.bounds.L, 1 - self.bounds.relative, self.bounds.absolute, levels, values, self.weights.m, self.X)
         return count_survivors(some, *args) / max(1, len(some)) * len(alive)
 
+    def evaluate(self, j: int, candidates: IntArray) -> FloatArray:
+        self.evaluated += len(candidates)
+        return super().evaluate(j, candidates)
+
     def place(self, alive: IntArray, w: IntArray, distinct: bool) -> IntArray:
+        if self.X is None:
+            return super().place(alive, w, distinct)
         w = w.copy()
         best = w.copy()
         levels, values = self.weights.levels
@@ -71,34 +77,42 @@ class CertifiedFinder(Finder):
             self.evaluated += settle_distinct(alive, best, w, *rest)
         else:
             w[alive] = best[alive]
-        self.terms += self.evaluated * len(self.X)
+        self.terms += self.evaluated * self.source.shape[0]
         return w
 
 
 def certified(source: Source, n_jobs: int | None = None) -> Search:
-    """The search for a whole fit; what it learns in one epoch serves the next."""
-    if not rows_fit(source):
-        return gemm(source, n_jobs)  # candidates cannot be hopped between: one sequential pass an epoch
-    X = candidate_rows(source)
-    D = X if source.symmetric else np.ascontiguousarray(X.T)
-    largest = float(X.max())
+    """The search for a whole fit; what it learns in one epoch serves the next.
+
+    Where candidates cannot be rows in memory, K-means and SOM still read only the rows of points that changed their
+    field and the columns of candidates that are left over; neural gas goes over the whole matrix once an epoch.
+    """
     plain = gemm(source, n_jobs)
-    fields = FieldScreen(D, largest, n_jobs)
-    ranks = RankScreen(D, n_jobs)
-    last: list[CertifiedFinder] = []
-    used: list[str] = []
+    X = candidate_rows(source) if rows_fit(source) else None
+    D = point_rows(source)
+    if D is None and X is not None:
+        D = X if source.symmetric else np.ascontiguousarray(X.T)
+    fields = FieldScreen(source, n_jobs, D)
+    ranks = None if X is None or D is None else RankScreen(D, n_jobs)
+    last: list[tuple[str, CertifiedFinder]] = []
 
     def epoch(weights: Weights, w: IntArray) -> Finder:
-        if largest * float(weights.m.sum()) > LARGEST:
-            return plain(weights, w)  # outside the range of float32
         screen: Any = fields if isinstance(weights, FieldWeights) else ranks
+        if screen is None:
+            return plain(weights, w)
         choice: Choice = screen.choice
         choice.next_epoch()
         if last:
-            choice.left[used.pop()] = float(last.pop().evaluated)
+            name, finder = last.pop()
+            choice.left[name] = float(finder.evaluated)
+        N = source.shape[0]
         work, terms = screen.options(weights), 0
+        if fields.largest * float(weights.m.sum()) > LARGEST:
+            return plain(weights, w)  # outside the range of float32
+        if X is None:  # a candidate left over costs N evaluations of the metric: bounds as tight as can be
+            work = {"dense": work["dense"]}
         while True:
-            name = choice.best(work, len(X))
+            name = choice.best(work, N)
             bounds, summed = screen.bounds(name, weights)
             terms += summed
             finder = CertifiedFinder(weights, source, bounds, X, terms, n_jobs)
@@ -106,10 +120,9 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
                 break
             # By counting, not by faith: a screen that would leave too much over gives way to the next best.
             choice.left[name] = finder.expected_survivors(weights.alive)
-            if choice.best(work, len(X)) == name:
+            if choice.best(work, N) == name:
                 break
-        last.append(finder)
-        used.append(name)
+        last.append((name, finder))
         return finder
 
     return epoch

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..sources.base import IntArray, panels
+from ..sources.base import ALL, FloatArray, IntArray, Source, panels, rows_per_panel
 from ..threads import run_chunks
 from ..weights import FieldWeights
 from .screens import Bounded, Choice, as_float32, product_work, weight_product
@@ -25,9 +25,10 @@ class FieldScreen:
     sum that its field can have had, its mass times the largest dissimilarity.
     """
 
-    def __init__(self, D: NDArray[Any], largest: float, n_jobs: int | None) -> None:
-        self.D = D  # (N, N), a data point a row
-        self.largest = largest
+    def __init__(self, source: Source, n_jobs: int | None, D: NDArray[Any] | None = None) -> None:
+        self.source = source
+        self.D = D  # (N, N), a data point a row, where that is in memory
+        self.largest = 0.0 if D is None else float(D.max())  # of all dissimilarities that were added so far
         self.n_jobs = n_jobs
         self.choice = Choice({"sparse": 0.7})
         self.winner: IntArray = np.zeros(0, np.intp)  # the fields that S belongs to; none yet
@@ -38,11 +39,11 @@ class FieldScreen:
         """Bring the block sums up to date; the work of each kind of bounds from them."""
         self.rows_summed = self.follow(weights)
         self.H = as_float32(weights.H[:, weights.fields])
-        return product_work(self.H, len(self.D))
+        return product_work(self.H, self.source.shape[0])
 
     def bounds(self, name: str, weights: FieldWeights) -> tuple[Bounded, int]:
         """Lower bounds of all costs, and the number of terms that were summed for them."""
-        fields, N = weights.fields, len(self.D)
+        fields, N = weights.fields, self.source.shape[0]
         S = self.S32 if len(fields) == len(self.S32) else self.S32[fields]
         bounds = weight_product(name, self.H, S, self.n_jobs)
         # Twice the error: once for S, once for what rounding makes of it.
@@ -51,7 +52,7 @@ class FieldScreen:
 
     def follow(self, weights: FieldWeights) -> int:
         """Bring S up to date; returns how many rows of D were added or subtracted."""
-        K, N = len(weights.H), len(self.D)
+        K, N = len(weights.H), self.source.shape[0]
         if len(self.S) != K or self.m is not weights.m:
             self.S, self.S32 = np.zeros((K, N)), np.zeros((K, N), np.float32)
             self.error = np.zeros(K)
@@ -74,10 +75,9 @@ class FieldScreen:
         factor = np.concatenate([m[came], -m[left], m[whole]])
         order = np.argsort(field, kind="stable")
         dirty = np.flatnonzero(gained + lost)
-        args = (self.D, field[order], point[order], factor[order], np.flatnonzero(anew), dirty)
-        run_chunks(
-            lambda cols: _follow(*args, cols.start, cols.stop, self.S, self.S32), list(panels(N, COLUMNS)), self.n_jobs
-        )
+        self.S[anew] = 0.0
+        self.add_rows(field[order], point[order], factor[order])
+        run_chunks(lambda part: _to_float32(self.S, dirty[part], self.S32), list(panels(len(dirty), 16)), self.n_jobs)
         self.error[anew] = 0.0
         mass = np.bincount(after, m, K) + np.bincount(before[before >= 0], m[before >= 0], K)
         self.error += np.bincount(field, minlength=K) * 2.0**-53 * mass * self.largest
@@ -85,17 +85,36 @@ class FieldScreen:
         self.winner = after
         return len(field)
 
+    def add_rows(self, field: IntArray, point: IntArray, factor: FloatArray) -> None:
+        """S[field[t]] += factor[t] D[point[t]]; only these rows of D are read, in panels if they must be fetched."""
+        if self.D is not None:
+            self._add(self.D, point, field, factor)
+            return
+        for part in panels(len(point), rows_per_panel(self.source.shape[0])):
+            rows = self.source.block(point[part], ALL)
+            self.largest = max(self.largest, float(rows.max()))
+            self._add(rows, np.arange(len(rows)), field[part], factor[part])
+
+    def _add(self, rows: NDArray[Any], index: IntArray, field: IntArray, factor: FloatArray) -> None:
+        run_chunks(
+            lambda cols: _add_rows(rows, index, field, factor, cols.start, cols.stop, self.S),
+            list(panels(rows.shape[1], COLUMNS)),
+            self.n_jobs,
+        )
+
 
 @njit(cache=True, nogil=True)
-def _follow(D, field, point, factor, anew, dirty, first, last, S, S32):  # type: ignore[no-untyped-def]
-    """S[field[t]] += factor[t] D[point[t]] for columns first .. last - 1; fields `anew` start from zero."""
-    for k in anew:
-        S[k, first:last] = 0.0
+def _add_rows(rows, index, field, factor, first, last, S):  # type: ignore[no-untyped-def]
+    """S[field[t]] += factor[t] rows[index[t]] for columns first .. last - 1."""
     for t in range(field.shape[0]):
-        row, source, f = S[field[t], first:last], D[point[t], first:last], factor[t]
+        sums, row, f = S[field[t], first:last], rows[index[t], first:last], factor[t]
         for l in range(last - first):
-            row[l] += f * np.float64(source[l])
-    for k in dirty:
-        for l in range(first, last):
+            sums[l] += f * np.float64(row[l])
+
+
+@njit(cache=True, nogil=True)
+def _to_float32(S, fields, S32):  # type: ignore[no-untyped-def]
+    for k in fields:
+        for l in range(S.shape[1]):
             # A sum that should be zero may have become slightly negative.
             S32[k, l] = np.float32(max(S[k, l], 0.0))

@@ -19,7 +19,7 @@ from .stops import StoppingFinder
 def _stop_coarse(h, m, X, order, starts, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
     """sum over rank classes k of h[k] (sum of m_i D[i, l] over the class), a check after each class.
 
-    Class k is order[starts[k] : starts[k + 1]]; candidates come in the same order.
+    Class k is order[starts[k] : starts[k + 1]]; candidates come in the same order, and so do the weights m.
     """
     terms = 0
     limit = np.inf
@@ -33,13 +33,13 @@ def _stop_coarse(h, m, X, order, starts, taken, slack, tiny, row):  # type: igno
             p = q = r = u = 0.0
             t, end = starts[k], starts[k + 1]
             while t + 4 <= end:
-                p += m[order[t]] * np.float64(X[l, order[t]])
-                q += m[order[t + 1]] * np.float64(X[l, order[t + 1]])
-                r += m[order[t + 2]] * np.float64(X[l, order[t + 2]])
-                u += m[order[t + 3]] * np.float64(X[l, order[t + 3]])
+                p += m[t] * np.float64(X[l, order[t]])
+                q += m[t + 1] * np.float64(X[l, order[t + 1]])
+                r += m[t + 2] * np.float64(X[l, order[t + 2]])
+                u += m[t + 3] * np.float64(X[l, order[t + 3]])
                 t += 4
             while t < end:
-                p += m[order[t]] * np.float64(X[l, order[t]])
+                p += m[t] * np.float64(X[l, order[t]])
                 t += 1
             s += h[k] * ((p + q) + (r + u))
             terms += starts[k + 1] - starts[k]
@@ -54,10 +54,10 @@ class StopCoarse(StoppingFinder):
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
         weights = self.weights
         K, smallest = len(weights.rank), weights.smallest[j]
-        order = np.argsort(weights.rank[j], kind="stable")
+        order = np.argsort(weights.rank[j], kind="stable").astype(np.int32)
         starts = np.searchsorted(weights.rank[j][order], np.arange(smallest, K + 1))
         h = weights.weight_of_rank[: K - smallest]
-        return _stop_coarse(h, weights.m, self.X, order, starts, taken, self.slack, self.tiny, row)
+        return _stop_coarse(h, weights.m[order], self.X, order, starts, taken, self.slack, self.tiny, row)
 
 
 def stop_coarse(source: Source, n_jobs: int | None = None) -> Search:

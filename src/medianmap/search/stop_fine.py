@@ -17,7 +17,7 @@ from .stops import StoppingFinder
 
 @njit(cache=True, nogil=True)
 def _stop_fine(a, X, order, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
-    """Terms and candidates both in the same order (N,), a check after each term."""
+    """Terms and candidates both in the same order (N,), and so are the weights a; a check after each term."""
     terms = 0
     limit = np.inf
     for l in order:
@@ -26,8 +26,7 @@ def _stop_fine(a, X, order, taken, slack, tiny, row):  # type: ignore[no-untyped
         s = 0.0
         t = 0
         while t < order.shape[0] and s <= limit:
-            i = order[t]
-            s += a[i] * np.float64(X[l, i])
+            s += a[t] * np.float64(X[l, order[t]])
             t += 1
         terms += t
         if s <= limit:
@@ -38,8 +37,8 @@ def _stop_fine(a, X, order, taken, slack, tiny, row):  # type: ignore[no-untyped
 
 class StopFine(StoppingFinder):
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
-        order = np.argsort(self.weights.rank[j], kind="stable")
-        return _stop_fine(self.row(j), self.X, order, taken, self.slack, self.tiny, row)
+        order = np.argsort(self.weights.rank[j], kind="stable").astype(np.int32)
+        return _stop_fine(self.row(j)[order], self.X, order, taken, self.slack, self.tiny, row)
 
 
 def stop_fine(source: Source, n_jobs: int | None = None) -> Search:

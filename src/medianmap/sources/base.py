@@ -77,8 +77,15 @@ def rows_fit(source: Source) -> bool:
 
 
 def _is_rows_already(source: Source) -> bool:
+    return source.symmetric and point_rows(source) is not None
+
+
+def point_rows(source: Source) -> NDArray[Any] | None:
+    """The matrix itself (N, N), a data point a row, if it is one in memory or on disk that kernels can read as it is."""
     D = getattr(source, "D", None)
-    return D is not None and source.symmetric and D.dtype in (np.float32, np.float64) and D.flags.c_contiguous
+    if D is None or D.dtype not in (np.float32, np.float64) or not D.flags.c_contiguous:
+        return None
+    return np.asarray(D)
 
 
 def candidate_rows(source: Source) -> NDArray[Any]:

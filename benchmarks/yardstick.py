@@ -1,0 +1,74 @@
+"""Is `standard` an honest yardstick? Its loops against the same three loops in C at -O3, interleaved, best of several.
+
+python benchmarks/yardstick.py [--n 4400] [--rounds 3]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from medianmap.search.standard import _all_costs
+
+PLAIN_C = """
+void search(const double *A, const double *D, long K, long N, double *C) {
+    for (long j = 0; j < K; j++)
+        for (long l = 0; l < N; l++) {
+            double s = 0;
+            for (long i = 0; i < N; i++) s += A[j * N + i] * D[l * N + i];
+            C[j * N + l] = s;
+        }
+}
+"""
+
+
+def plain_c(folder: Path) -> Callable[..., None]:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        sys.exit("No C compiler was found; install gcc to compare with C.")
+    (folder / "plain.c").write_text(PLAIN_C)
+    library = folder / "plain.so"
+    flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o"]
+    subprocess.run([compiler, *flags, library, folder / "plain.c"], check=True)
+    function = ctypes.CDLL(str(library)).search
+    pointer = np.ctypeslib.ndpointer(np.float64, flags="C")
+    function.argtypes = [pointer, pointer, ctypes.c_long, ctypes.c_long, pointer]
+    return lambda A, D, C: function(A, D, *A.shape, C)
+
+
+def seconds(work: Callable[..., object], *args: object) -> float:
+    began = time.perf_counter()
+    work(*args)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=int, default=4400)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    rng = np.random.default_rng(0)
+    D = rng.random((args.n, args.n))
+    print("| K | plain C, -O3, s | standard, s | standard / C |\n| --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        loop = plain_c(Path(folder))
+        for K in (100, 484):
+            A, C = rng.random((K, args.n)), np.empty((K, args.n))
+            _all_costs(A[:1], D[:8], C[:1, :8])
+            best = [np.inf, np.inf]
+            for _ in range(args.rounds):
+                best = [min(best[0], seconds(loop, A, D, C)), min(best[1], seconds(_all_costs, A, D, C))]
+            print(f"| {K} | {best[0]:.3f} | {best[1]:.3f} | {best[1] / best[0]:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
