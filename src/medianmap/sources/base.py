@@ -81,7 +81,7 @@ def _is_rows_already(source: Source) -> bool:
 
 
 def point_rows(source: Source) -> NDArray[Any] | None:
-    """The matrix itself (N, N), a data point a row, if it is one in memory or on disk that kernels can read as it is."""
+    """The matrix itself (N, N), a data point a row, if it lies in memory or on disk as kernels can read it."""
     D = getattr(source, "D", None)
     if D is None or D.dtype not in (np.float32, np.float64) or not D.flags.c_contiguous:
         return None
