@@ -86,6 +86,38 @@ def measure(D: NDArray[Any], name: str, K: int, n_epochs: int, threads: int, eve
     return {"setup": setup, "seconds": seconds, "terms": terms}
 
 
+def anneal_seconds(
+    D: NDArray[Any], search: str, name: str, K: int, n_epochs: int, stop_after: int, threads: int
+) -> float:
+    """Seconds an epoch of one annealing by one search alone, its preparation included; its first epochs, or all."""
+    assignment, sigma_start = assignment_of(name, K)
+    rng = np.random.default_rng(0)
+    state = State(rng.permutation(len(D))[:K])
+    source = as_dissimilarity(D, symmetric=True)
+    began = time.perf_counter()
+    problem = Problem(MedianSpace(source, search, "distinct", threads), assignment, np.ones(len(D)))
+    for sigma in geometric(sigma_start, 0.01, n_epochs)[:stop_after]:
+        state = epoch(problem, State(state.prototypes), sigma, rng)
+    return (time.perf_counter() - began) / stop_after
+
+
+def whole(D: NDArray[Any], items: list[str], n_epochs: int, threads: int, rounds: int = 4) -> None:
+    """`auto` alone over a whole annealing against an epoch of `standard`, in turns, best of several of each."""
+    print("| map | K | standard, ms | auto, ms | ratio |\n| --- | --- | --- | --- | --- |")
+    for item in items:
+        name, K = item.split(":")[0], int(item.split(":")[1])
+        for s in ("auto", "standard"):
+            warm_up(s, name)
+        best = {"auto": np.inf, "standard": np.inf}
+        for _ in range(rounds):
+            for s, epochs in (("auto", n_epochs), ("standard", 1)):
+                best[s] = min(best[s], 1e3 * anneal_seconds(D, s, name, K, n_epochs, epochs, threads))
+        print(
+            f"| {name} | {K} | {best['standard']:.0f} | {best['auto']:.2f} | {best['standard'] / best['auto']:.0f} |",
+            flush=True,
+        )
+
+
 def warm_up(search: str, name: str) -> None:
     """Compile on a small problem, large enough for every screen."""
     n, K = (1100, 25) if search in EVERY_EPOCH else (60, 4)
@@ -154,11 +186,16 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--every", type=int, default=10, help="the slow searches run in every such epoch")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--whole", action="store_true", help="only auto against standard, whole annealings, best of 4")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     what, D = load(args)
     print(f"## {what}: {D.shape[0]} x {D.shape[1]} {D.dtype}, {args.epochs} epochs, {args.threads} threads\n")
     numbers = {}
+    if args.whole:
+        with limited(args.threads):
+            whole(D, args.maps.split(","), args.epochs, args.threads)
+        return
     with limited(args.threads):
         for item in args.maps.split(","):
             name, K = item.split(":")[0], int(item.split(":")[1])
