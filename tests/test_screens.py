@@ -82,6 +82,20 @@ def test_low_rank_bounds_hold_for_a_bad_picture_too(rng, monkeypatch):
         assert_lower(LowRank(D32, 1)(as_float32(weights.A)), weights.A, D32)
 
 
+def test_low_rank_bounds_hold_for_the_worst_weights(rng, monkeypatch):
+    """Weights that point against the residual of a column make the true error nearly as large as the bound allows."""
+    monkeypatch.setattr(lowrank.LowRank, "RANK", 4)
+    D = matrix("asymmetric", 150, rng).astype(np.float32)
+    picture = LowRank(D, 1)
+    R = D - picture.V @ picture.Z
+    A = np.maximum(-R.T[:40], 0)  # row l is the worst for column l among non-negative weights
+    A /= A.max(axis=1, keepdims=True)
+    low, cost = assert_lower(picture(as_float32(A)), A.astype(np.float32).astype(float), D)
+    slack = (cost - low)[np.arange(40), np.arange(40)]
+    allowed = np.linalg.norm(A, axis=1) * picture.residual[:40]
+    assert np.median(slack) < 0.6 * np.median(allowed)  # the case is as hard as it is meant to be
+
+
 @given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from([np.float32, np.float64]))
 @settings(max_examples=25)
 def test_block_sums_follow_the_points_within_their_error(seed, dtype):
