@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..sources.base import FloatArray, IntArray, Source, candidate_rows
 from ..weights import RankWeights
 from .frame import Search
-from .stops import StoppingFinder
+from .stops import StoppingFinder, compact
 
 
 @njit(cache=True, nogil=True)
@@ -54,7 +54,7 @@ class StopCoarse(StoppingFinder):
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
         weights = self.weights
         K, smallest = len(weights.rank), weights.smallest[j]
-        order = np.argsort(weights.rank[j], kind="stable").astype(np.int32)
+        order = compact(np.argsort(weights.rank[j], kind="stable"))
         starts = np.searchsorted(weights.rank[j][order], np.arange(smallest, K + 1))
         h = weights.weight_of_rank[: K - smallest]
         return _stop_coarse(h, weights.m[order], self.X, order, starts, taken, self.slack, self.tiny, row)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..sources.base import FloatArray, IntArray, Source, candidate_rows
 from ..weights import RankWeights
 from .frame import Search
-from .stops import StoppingFinder
+from .stops import StoppingFinder, compact
 
 
 @njit(cache=True, nogil=True)
@@ -37,7 +37,7 @@ def _stop_fine(a, X, order, taken, slack, tiny, row):  # type: ignore[no-untyped
 
 class StopFine(StoppingFinder):
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
-        order = np.argsort(self.weights.rank[j], kind="stable").astype(np.int32)
+        order = compact(np.argsort(self.weights.rank[j], kind="stable"))
         return _stop_fine(self.row(j)[order], self.X, order, taken, self.slack, self.tiny, row)
 
 

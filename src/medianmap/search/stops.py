@@ -18,6 +18,11 @@ from ..weights import RankWeights
 from .frame import Finder
 
 
+def compact(order: IntArray) -> NDArray[np.integer]:
+    """The same indices in the smallest type: order and a row of D together then stay in the first-level cache."""
+    return order.astype(np.uint16 if len(order) <= 2**16 else np.int32)
+
+
 class StoppingFinder(Finder):
     """One prototype at a time.
 
