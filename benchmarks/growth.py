@@ -1,6 +1,7 @@
 """How the time of an epoch grows with N and K, and what memory a fit takes beyond its matrix.
 
     python benchmarks/growth.py [--figure docs/growth.svg]
+    python benchmarks/growth.py --only NG:20000:100 --epochs 100     one fit in a process of its own
 
 `search="auto"`, simulated clouds, float32, 30 epochs of annealing, two threads. Exponents are slopes of a straight line
 fitted to the logarithms. Memory is anonymous memory beyond the matrix, sampled every 2 ms.
@@ -20,14 +21,13 @@ from medianmap import MedianNeuralGas, MedianSOM, as_dissimilarity
 
 SIZES = (1000, 2000, 5000, 10000, 20000)
 PROTOTYPES = (25, 100, 225, 484, 961)
-EPOCHS = 30
 
 
-def fitted_seconds(name: str, source: Any, K: int) -> tuple[float, int]:
+def fitted_seconds(name: str, source: Any, K: int, n_epochs: int) -> tuple[float, int]:
     """Mean seconds an epoch, preparation included, and peak extra bytes."""
     import time
 
-    params = {"metric": "precomputed", "n_epochs": EPOCHS, "random_state": 0, "n_jobs": 2}
+    params = {"metric": "precomputed", "n_epochs": n_epochs, "random_state": 0, "n_jobs": 2}
     side = int(K**0.5)
     estimator = MedianNeuralGas(K, **params) if name == "NG" else MedianSOM((side, side), **params)
     with Peak() as peak:
@@ -44,19 +44,25 @@ def exponent(x: list[int], y: list[float]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--figure", type=Path)
+    parser.add_argument("--only", help="MAP:N:K, that fit alone")
+    parser.add_argument("--epochs", type=int, default=30)
     args = parser.parse_args()
-    fitted_seconds("NG", simulated(1200), 25)  # compile
-    fitted_seconds("SOM", simulated(1200), 25)
+    for name in ("NG", "SOM"):
+        fitted_seconds(name, simulated(1200), 25, 5)  # compile
     curves: dict[str, tuple[list[int], list[float]]] = {}
     print("| map | N | K | ms an epoch | extra memory, MiB | matrix, MiB |\n| --- | --- | --- | --- | --- | --- |")
+    if args.only:
+        name, n, K = args.only.split(":")[0], *map(int, args.only.split(":")[1:])
+        report(curves, args.only, n, name, as_dissimilarity(simulated(n), symmetric=True), n, K, args.epochs)
+        return
     for n in SIZES:
         source = as_dissimilarity(simulated(n), symmetric=True)
         for name in ("NG", "SOM"):
-            report(curves, f"{name}, K=100", n, name, source, n, 100)
+            report(curves, f"{name}, K=100", n, name, source, n, 100, args.epochs)
     source = as_dissimilarity(simulated(4000), symmetric=True)
     for K in PROTOTYPES:
         for name in ("NG", "SOM"):
-            report(curves, f"{name}, N=4000", K, name, source, 4000, K)
+            report(curves, f"{name}, N=4000", K, name, source, 4000, K, args.epochs)
     print()
     for label, (x, y) in curves.items():
         print(f"- {label}: time grows as the power {exponent(x, y):.2f}")
@@ -64,8 +70,8 @@ def main() -> None:
         draw(curves, args.figure)
 
 
-def report(curves: Any, label: str, x: int, name: str, source: Any, n: int, K: int) -> None:
-    seconds, extra = fitted_seconds(name, source, K)
+def report(curves: Any, label: str, x: int, name: str, source: Any, n: int, K: int, n_epochs: int) -> None:
+    seconds, extra = fitted_seconds(name, source, K, n_epochs)
     curves.setdefault(label, ([], []))[0].append(x)
     curves[label][1].append(seconds)
     print(f"| {name} | {n} | {K} | {1e3 * seconds:.1f} | {extra / 2**20:.0f} | {n * n * 4 / 2**20:.0f} |", flush=True)
