@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .assignment import Assignment, OnLattice, Rank, Winner
-from .base import BaseMap, BatchMap, MedianMap, Rule
+from .base import BaseMap, Rule
 from .engine import OnEpoch
+from .families import BatchMap, MedianMap
 from .neighborhood import Lattice, geometric, make_lattice
 from .validation import check_choice, check_count, check_flag, check_positive
 from .weights import FieldWeights, RankWeights
