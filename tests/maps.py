@@ -38,10 +38,11 @@ def reference_of(method: str, K: int):
 
 
 def reference_fit(method, K, start, **data):
-    """reference.fit with the estimator's caps."""
+    """(prototypes, costs) of reference.fit with the estimator's caps."""
     weights, sigmas = reference_of(method, K)
     settle = 299 if method == "kmeans" else 300
-    return reference.fit(weights, sigmas, start, settle=settle, **data)
+    prototypes, _, costs = reference.fit(weights, sigmas, start, settle=settle, **data)
+    return prototypes, costs
 
 
 def blobs(rng: np.random.Generator, n=60, centers=4, features=3) -> np.ndarray:

@@ -77,7 +77,7 @@ def test_soms_on_every_lattice_equal_the_reference(lattice, periodic, case):
         return
     nd = make_lattice(grid, lattice, periodic).distances
     start = np.arange(K)
-    expected, _ = reference.fit(
+    expected, _, _ = reference.fit(
         reference.som(nd), reference.schedule(max(nd.max() / 2, 0.01), 0.01, 6), start, D=case.D, m=case.m
     )
     fitted = MedianSOM(grid, lattice=lattice, periodic=periodic, metric="precomputed", n_epochs=6, init=start)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .classifier import PrototypeClassifier
     from .estimators import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
     from .persistence import load, save
     from .sources import as_dissimilarity
@@ -18,6 +19,7 @@ _HOME = {
     "BatchKMeans": ".estimators",
     "BatchNeuralGas": ".estimators",
     "BatchSOM": ".estimators",
+    "PrototypeClassifier": ".classifier",
     "as_dissimilarity": ".sources",
     "save": ".persistence",
     "load": ".persistence",
@@ -30,6 +32,7 @@ __all__ = [
     "MedianKMeans",
     "MedianNeuralGas",
     "MedianSOM",
+    "PrototypeClassifier",
     "__version__",
     "as_dissimilarity",
     "load",

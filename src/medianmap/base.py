@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .assignment import Assignment
+from .assignment import Assignment, LabelTerm
 from .engine import Epoch, OnEpoch, Problem, State, anneal
 from .initialization import INITS, explicit, start_points
+from .labels import LabelVectors, training_labels
 from .neighborhood import Lattice
 from .quality import inertia, quantization_error
 from .sources import check_queries
@@ -40,6 +41,30 @@ class Rule:
     sigma_end: float
     max_settling: int
     lattice: Lattice | None = None
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """Labels as the user gives them and how they count; `scaled`: the dissimilarities are divided by their mean."""
+
+    y: Any
+    beta: float
+    scaled: bool = False
+
+    def term(self, labels: LabelVectors, space: Space, m: FloatArray) -> LabelTerm:
+        """The label term of training in `space`, whose points have the labels `labels`."""
+        scale = space.mean(m) if self.scaled else 1.0
+        return LabelTerm(labels, float(self.beta), scale or 1.0)  # points that all coincide have the mean 0
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a fit leaves: dissimilarities to the prototypes (N, K), weights (N,), labels, the learned ones (K, C)."""
+
+    G: FloatArray
+    m: FloatArray
+    labels: LabelVectors | None
+    prototype_labels: FloatArray
 
 
 class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -90,6 +115,11 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         sample_weight : (N,) multiplicities, 1 by default. A point of weight 2 counts like two points, one of weight 0
             like none: it can be no prototype, but it gets a label.
         """
+        self._train(X, sample_weight)
+        return self
+
+    def _train(self, X: Any, sample_weight: Any, supervision: Supervision | None = None) -> Trained:
+        """Fit, with labels where there are any."""
         self._check_parameters()
         K, called = self._size()
         with reporting(self.verbose), limited(self.n_jobs):
@@ -98,10 +128,15 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             m = check_weights(sample_weight, given.n_points)
             keep = np.flatnonzero(m)
             check_n_prototypes(K, len(keep), called)
+            labels = None if supervision is None else training_labels(supervision.y, m)
             rule = self._rule(K)
             start = self._explicit_start(given, K, keep)
             space = self._ready(given, m, K)
-            problem = Problem(space if m.all() else space.subset(keep), rule.assignment, m[keep])
+            training = space if m.all() else space.subset(keep)
+            term = None
+            if supervision is not None and labels is not None:
+                term = supervision.term(labels.subset(keep), training, m[keep])
+            problem = Problem(training, rule.assignment, m[keep], term)
             best = self._best_run(problem, rule, K, start)
             prototypes = space.lifted(best.prototypes, keep)
             G = space.distances(prototypes)
@@ -123,7 +158,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
                 "%s: %d epochs, %s, quantization error %.6g", type(self).__name__, self.n_iter_,
                 "converged" if self.converged_ else "stopped before a fixed point", self.quantization_error_,
             )  # fmt: skip
-        return self
+        return Trained(G, m, labels, best.labels)
 
     def predict(self, X: Any) -> IntArray:
         """Nearest prototype of each query, (n_query,); the lowest prototype index on ties."""
@@ -188,14 +223,20 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         return False
 
     def _best_run(self, problem: Problem, rule: Rule, K: int, start: NDArray[Any] | None) -> State:
-        """The run of least quantization error out of n_init, the first on ties; an explicit start is run once."""
+        """The run of least quantization error (in d_beta if there are labels) out of n_init, the first on ties.
+
+        An explicit start is run once.
+        """
         rng = as_generator(self.random_state)
         space, runs = problem.space, []
         for run in range(self.n_init if start is None else 1):
             places = start_points(self.init, space, K, problem.m, rng) if start is None else start
             prototypes = space.at(places) if places.ndim == 1 else places
             state = anneal(problem, prototypes, rule.sigmas, rule.sigma_end, rule.max_settling, rng, self._watch, run)
-            runs.append((inertia(space.distances(state.prototypes), problem.m), state))
+            G = space.distances(state.prototypes)
+            if problem.label_term is not None:
+                G = problem.label_term.added_to(G, state.labels)
+            runs.append((inertia(G, problem.m), state))
         return min(runs, key=lambda outcome: outcome[0])[1]
 
     def _watch(self, epoch: Epoch) -> None:

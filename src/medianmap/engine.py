@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .assignment import Assignment
+from .assignment import Assignment, LabelTerm
 from .quality import quantization_error
 from .sources.base import FloatArray
 from .spaces import Space
 
 
+def no_labels() -> FloatArray:
+    """The label vectors of prototypes that have none."""
+    return np.empty((0, 0))
+
+
 @dataclass(frozen=True)
 class Problem:
-    """What is fitted: where prototypes live, how points are assigned to them, what each point counts, (N,) > 0."""
+    """What is fitted: where prototypes live, how points are assigned to them, what each point counts, (N,) > 0.
+
+    With a label term the prototypes carry label vectors, and points are assigned by d_beta instead of d.
+    """
 
     space: Space
     assignment: Assignment
     m: FloatArray
+    label_term: LabelTerm | None = None
 
 
 @dataclass(frozen=True)
@@ -39,9 +48,10 @@ class Epoch:
 
 @dataclass(frozen=True)
 class State:
-    """Prototypes, indices (K,) or vectors (K, M), and the epochs that led to them."""
+    """Prototypes, indices (K,) or vectors (K, M), their label vectors (K, C), and the epochs that led to them."""
 
     prototypes: NDArray[Any]
+    labels: FloatArray = field(default_factory=no_labels)
     history: tuple[Epoch, ...] = ()
     converged: bool = False
 
@@ -50,20 +60,35 @@ OnEpoch: TypeAlias = Callable[[Epoch], Any]
 
 
 def epoch(problem: Problem, state: State, sigma: float, rng: np.random.Generator) -> State:
-    """One pass of the two steps; `converged` says that no prototype moved."""
-    space, m = problem.space, problem.m
-    before = state.prototypes
+    """One pass of the two steps; `converged` says that no prototype moved and no label changed."""
+    space, m, term = problem.space, problem.m, problem.label_term
+    before, labels = state.prototypes, state.labels
     G = space.distances(before)
-    assigned = problem.assignment(space.perturbed(G, rng), sigma, m)
+    seen = space.perturbed(G, rng)
+    if term is not None:
+        seen = term.added_to(seen, labels)
+    assigned = problem.assignment(seen, sigma, m)
     after, terms = space.update(assigned.weights, before)
     moved = int(np.count_nonzero((before != after).reshape(len(before), -1).any(axis=1)))
+    settled = moved == 0
+    if term is not None:
+        labels = term.means(assigned.weights, labels)
+        settled = settled and term.settled(state.labels, labels)
     record = Epoch(len(state.history), float(sigma), assigned.cost, quantization_error(G, m), terms, moved)
-    return State(after, (*state.history, record), converged=moved == 0)
+    return State(after, labels, (*state.history, record), converged=settled)
+
+
+def labelled(problem: Problem, start: NDArray[Any], sigma: float) -> State:
+    """The prototypes `start`; with a label term, their label vectors are those of the assignment by d alone."""
+    if problem.label_term is None:
+        return State(start)
+    weights = problem.assignment(problem.space.distances(start), sigma, problem.m).weights
+    return State(start, problem.label_term.first(weights))
 
 
 def anneal(
     problem: Problem,
-    start: NDArray[Any],
+    start: NDArray[Any] | State,
     sigmas: FloatArray,
     sigma_end: float,
     max_settling: int,
@@ -73,10 +98,12 @@ def anneal(
 ) -> State:
     """Run the schedule `sigmas`, then go on at `sigma_end` until a fixed point or `max_settling` more epochs.
 
-    A fixed point is an epoch at `sigma_end` that moves no prototype. At fixed sigma neither step can raise the cost, so
-    one is reached (unless collisions are prevented by noise, which has no cost to lower).
+    start : prototypes, or a state to go on from, labels included.
+
+    A fixed point is an epoch at `sigma_end` that moves no prototype and changes no label. At fixed sigma neither step
+    can raise the cost, so one is reached (unless collisions are prevented by noise, which has no cost to lower).
     """
-    state = State(start)
+    state = start if isinstance(start, State) else labelled(problem, start, sigmas[0])
     for t in range(len(sigmas) + max_settling):
         sigma = sigmas[t] if t < len(sigmas) else sigma_end
         state = epoch(problem, state, sigma, rng)

@@ -5,6 +5,8 @@ Every map is the same two steps, repeated while sigma falls:
     A = weights(G, sigma) * m         (K, N)  what point i counts for prototype j
     w = argmin over l of (A @ D)      median: a data point;   batch: the mean A @ X / A.sum(axis=1)
 
+Labels y (N, C), a row of NaN where there is none, add (1 - beta) |y_i - Y_j|^2 to beta G; Y (K, C) is a mean like W.
+
 Notation: D (N, N), row = data point, column = candidate; G (N, K) from points to prototypes; m (N,) multiplicities.
 """
 
@@ -86,6 +88,21 @@ def mean_step(A, X, W):
     return W
 
 
+# --- labels ---------------------------------------------------------------------------------------------
+
+
+def with_labels(G, y, Y, beta, scale=1.0):
+    """d_beta[i, j] = (beta / scale) G[i, j] + (1 - beta) |y_i - Y_j|^2; a point without label has the first part."""
+    squares = np.cumsum((y[:, None, :] - Y[None, :, :]) ** 2, axis=2)[:, :, -1]
+    return (beta / scale) * G + (1 - beta) * np.where(np.isnan(squares), 0.0, squares)
+
+
+def label_step(A, y, Y):
+    """Y_j = sum_i A[j, i] y_i / sum_i A[j, i] over labelled points; without weight on them it stays."""
+    known = ~np.isnan(y).any(axis=1)
+    return mean_step(A[:, known], y[known], Y)
+
+
 # --- the loop -------------------------------------------------------------------------------------------
 
 
@@ -99,20 +116,46 @@ def squared_distances(X, W):
     return ((X[:, None, :] - W[None, :, :]) ** 2).sum(axis=2)
 
 
-def fit(weights, sigmas, start, *, D=None, X=None, m=None, collisions="distinct", rng=None, settle=300):
-    """Anneal over `sigmas`, then stay at the last one until nothing moves. Returns (prototypes, costs).
+def fit(
+    weights,
+    sigmas,
+    start,
+    *,
+    D=None,
+    X=None,
+    m=None,
+    y=None,
+    beta=1.0,
+    scale=1.0,
+    collisions="distinct",
+    rng=None,
+    settle=300,
+):
+    """Anneal over `sigmas`, then stay at the last one until nothing moves. Returns (prototypes, Y, costs).
 
     Median maps: D (N, N) and start (K,) indices. Batch maps: X (N, M) and start (K, M) vectors.
+    y (N, C) are label vectors; the first Y are the means of the assignment without labels. Y is None without y.
     """
     m = np.ones(len(X if D is None else D)) if m is None else np.asarray(m, float)
-    w, costs = np.array(start), []
+
+    def distances(w):
+        return D[:, w].astype(float) if X is None else squared_distances(X, w)
+
+    w, Y, costs = np.array(start), None, []
+    if y is not None:
+        known = ~np.isnan(y).any(axis=1)
+        share = (m[known, None] * y[known]).sum(axis=0) / m[known].sum()
+        Y = label_step(weights(distances(w), sigmas[0], m)[0], y, np.tile(share, (len(w), 1)))
     for t in range(len(sigmas) + settle):
-        G = D[:, w].astype(float) if X is None else squared_distances(X, w)
+        G = distances(w)
         if collisions == "noise":
             G = G * (1 + NOISE * rng.random(G.shape))
+        if beta < 1:
+            G = with_labels(G, y, Y, beta, scale)
         A, cost = weights(G, sigmas[min(t, len(sigmas) - 1)], m)
-        before, w = w, median_step(A, D, w, collisions) if X is None else mean_step(A, X, w)
+        before, w = (w, Y), median_step(A, D, w, collisions) if X is None else mean_step(A, X, w)
+        Y = None if y is None else label_step(A, y, Y)
         costs.append(cost)
-        if t >= len(sigmas) - 1 and np.array_equal(before, w):
+        if t >= len(sigmas) - 1 and np.array_equal(before[0], w) and (beta == 1 or np.array_equal(before[1], Y)):
             break
-    return w, np.array(costs)
+    return w, Y, np.array(costs)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from .search import Search, make_search
-from .sources.base import FloatArray, IntArray, Source, panels, points_to
+from .sources.base import ALL, FloatArray, IntArray, Source, panels, points_to, rows_per_panel
 from .sources.dense import SubsetSource
 from .threads import run_chunks
 from .weights import Weights
@@ -50,6 +50,10 @@ class Space(Protocol):
 
     def distances(self, P: NDArray[Any]) -> FloatArray:
         """G (N, K) from every point to every prototype."""
+        ...
+
+    def mean(self, m: FloatArray) -> float:
+        """Mean dissimilarity of all N^2 pairs, a pair (i, l) counting m_i m_l."""
         ...
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -99,6 +103,15 @@ class MedianSpace:
             self.memory["P"], self.memory["G"] = P, points_to(self.source, P)
         return self.memory["G"]
 
+    def mean(self, m: FloatArray) -> float:
+        n = self.n_points
+        # Plain sums, no BLAS: the same bits at any number of threads.
+        parts = [
+            float((m[rows] * (self.source.block(rows, ALL) * m).sum(axis=1)).sum())
+            for rows in panels(n, rows_per_panel(n))
+        ]
+        return sum(parts) / float(m.sum()) ** 2
+
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G if self.collisions != "noise" else np.asfortranarray(G * (1 + NOISE * rng.random(G.shape)))
 
@@ -142,6 +155,11 @@ class VectorSpace:
 
     def distances(self, P: FloatArray) -> FloatArray:
         return squared_distances(self.X, P, self.n_jobs)
+
+    def mean(self, m: FloatArray) -> float:
+        # The squared distances of all pairs, without going over them: twice the variance.
+        center = (m[:, None] * self.X).sum(axis=0) / m.sum()
+        return 2.0 * float((m[:, None] * (self.X - center) ** 2).sum() / m.sum())
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G
