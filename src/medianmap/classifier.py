@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .base import BaseMap, Supervision, Trained
 from .labels import UNLABELLED, class_numbers
 from .sources.base import FloatArray
-from .validation import check_choice, check_weights
+from .validation import check_beta, check_choice, check_weights
 
 LABELINGS = ("learned", "majority")
 
@@ -75,16 +74,14 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             shares (divided by their sums), a row of NaN where a point has none.
         sample_weight : (N,) multiplicities, 1 by default.
         """
-        if not isinstance(self.estimator, BaseMap):
-            raise TypeError(f"estimator is a {type(self.estimator).__name__}; pass one of medianmap's maps.")
-        if isinstance(self.beta, bool) or not isinstance(self.beta, Real) or not 0 < float(self.beta) <= 1:
-            raise ValueError(
-                f"beta is {self.beta!r}; it must lie in (0, 1], where 1 leaves the labels out of training."
-            )
+        given: Any = self.estimator
+        if not isinstance(given, BaseMap):
+            raise TypeError(f"estimator is a {type(given).__name__}; pass one of medianmap's maps.")
+        beta = check_beta(self.beta)
         check_choice(self.labeling, "labeling", LABELINGS)
         check_choice(self.label_scale, "label_scale", (None, "mean"))
-        fitted: BaseMap = clone(self.estimator)
-        trained = fitted._train(X, sample_weight, Supervision(y, float(self.beta), self.label_scale == "mean"))
+        fitted: BaseMap = clone(given)
+        trained = fitted._train(X, sample_weight, Supervision(y, beta, self.label_scale == "mean"))
         assert trained.labels is not None
         self.estimator_ = fitted
         self.classes_ = trained.labels.classes

@@ -134,18 +134,19 @@ def fit(
     """Anneal over `sigmas`, then stay at the last one until nothing moves. Returns (prototypes, Y, costs).
 
     Median maps: D (N, N) and start (K,) indices. Batch maps: X (N, M) and start (K, M) vectors.
-    y (N, C) are label vectors; the first Y are the means of the assignment without labels. Y is None without y.
+    y (N, C) are label vectors, none by default; the first Y (K, C) are the means of the assignment without labels.
     """
-    m = np.ones(len(X if D is None else D)) if m is None else np.asarray(m, float)
+    N = len(X if D is None else D)
+    m = np.ones(N) if m is None else np.asarray(m, float)
+    y = np.empty((N, 0)) if y is None else y
+    known = ~np.isnan(y).any(axis=1)
 
     def distances(w):
         return D[:, w].astype(float) if X is None else squared_distances(X, w)
 
-    w, Y, costs = np.array(start), None, []
-    if y is not None:
-        known = ~np.isnan(y).any(axis=1)
-        share = (m[known, None] * y[known]).sum(axis=0) / m[known].sum()
-        Y = label_step(weights(distances(w), sigmas[0], m)[0], y, np.tile(share, (len(w), 1)))
+    w, costs = np.array(start), []
+    share = (m[known, None] * y[known]).sum(axis=0) / m[known].sum()
+    Y = label_step(weights(distances(w), sigmas[0], m)[0], y, np.tile(share, (len(w), 1)))
     for t in range(len(sigmas) + settle):
         G = distances(w)
         if collisions == "noise":
@@ -153,9 +154,9 @@ def fit(
         if beta < 1:
             G = with_labels(G, y, Y, beta, scale)
         A, cost = weights(G, sigmas[min(t, len(sigmas) - 1)], m)
-        before, w = (w, Y), median_step(A, D, w, collisions) if X is None else mean_step(A, X, w)
-        Y = None if y is None else label_step(A, y, Y)
+        before, w = w, median_step(A, D, w, collisions) if X is None else mean_step(A, X, w)
+        old, Y = Y, label_step(A, y, Y)
         costs.append(cost)
-        if t >= len(sigmas) - 1 and np.array_equal(before[0], w) and (beta == 1 or np.array_equal(before[1], Y)):
+        if t >= len(sigmas) - 1 and np.array_equal(before, w) and (beta == 1 or np.array_equal(old, Y)):
             break
     return w, Y, np.array(costs)

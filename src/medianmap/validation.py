@@ -168,6 +168,13 @@ def check_n_prototypes(K: int, n: int, name: str = "n_clusters") -> None:
         raise ValueError(f"{name} = {K} exceeds n_samples = {n}; ask for at most one prototype a data point.")
 
 
+def check_beta(value: Any) -> float:
+    """A number in (0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ValueError(f"beta is {value!r}; it must lie in (0, 1], where 1 leaves the labels out of training.")
+    return float(value)
+
+
 def check_flag(value: Any, name: str) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
