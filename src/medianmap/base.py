@@ -59,12 +59,12 @@ class Supervision:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a fit leaves: dissimilarities to the prototypes (N, K), weights (N,), labels, the learned ones (K, C)."""
+    """What a fit leaves: dissimilarities to the prototypes (N, K), weights (N,), labels, and where training ended."""
 
     G: FloatArray
     m: FloatArray
     labels: LabelVectors | None
-    prototype_labels: FloatArray
+    state: State
 
 
 class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -118,8 +118,14 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         self._train(X, sample_weight)
         return self
 
-    def _train(self, X: Any, sample_weight: Any, supervision: Supervision | None = None) -> Trained:
-        """Fit, with labels where there are any."""
+    def _train(
+        self, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: State | None = None
+    ) -> Trained:
+        """Fit, with labels where there are any.
+
+        go_on_from : where training on the same data and weights ended, with other labels or another beta; it goes on
+            from there at the last sigma, without annealing.
+        """
         self._check_parameters()
         K, called = self._size()
         with reporting(self.verbose), limited(self.n_jobs):
@@ -137,7 +143,10 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             if supervision is not None and labels is not None:
                 term = supervision.term(labels.subset(keep), training, m[keep])
             problem = Problem(training, rule.assignment, m[keep], term)
-            best = self._best_run(problem, rule, K, start)
+            if go_on_from is None:
+                best = self._best_run(problem, rule, K, start)
+            else:
+                best = self._continued(problem, rule, go_on_from)
             prototypes = space.lifted(best.prototypes, keep)
             G = space.distances(prototypes)
             fitted = {
@@ -158,7 +167,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
                 "%s: %d epochs, %s, quantization error %.6g", type(self).__name__, self.n_iter_,
                 "converged" if self.converged_ else "stopped before a fixed point", self.quantization_error_,
             )  # fmt: skip
-        return Trained(G, m, labels, best.labels)
+        return Trained(G, m, labels, best)
 
     def predict(self, X: Any) -> IntArray:
         """Nearest prototype of each query, (n_query,); the lowest prototype index on ties."""
@@ -238,6 +247,11 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
                 G = problem.label_term.added_to(G, state.labels)
             runs.append((inertia(G, problem.m), state))
         return min(runs, key=lambda outcome: outcome[0])[1]
+
+    def _continued(self, problem: Problem, rule: Rule, state: State) -> State:
+        rng = as_generator(self.random_state)
+        start = State(state.prototypes, state.labels)
+        return anneal(problem, start, rule.sigmas[-1:], rule.sigma_end, rule.max_settling, rng, self._watch)
 
     def _watch(self, epoch: Epoch) -> None:
         if self.verbose > 1 or (self.verbose and epoch.number % 10 == 0):

@@ -85,7 +85,7 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         assert trained.labels is not None
         self.estimator_ = fitted
         self.classes_ = trained.labels.classes
-        self.prototype_labels_ = trained.prototype_labels if self.labeling == "learned" else majority_labels(trained)
+        self.prototype_labels_ = trained.state.labels if self.labeling == "learned" else majority_labels(trained)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
@@ -95,7 +95,8 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n_query,) class of the nearest prototype: its largest share, the first class on ties."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n_query, n_classes) class shares of the nearest prototype."""
@@ -114,6 +115,11 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not m.any():
             raise ValueError("No point of y is labelled, so there is no accuracy; y holds only -1, None or NaN.")
         return float(np.average(proposed == truth, weights=m))
+
+    @property
+    def metric(self) -> Any:
+        """The map's metric: by it scikit-learn's tools tell dissimilarities from kernels."""
+        return self.estimator.metric
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

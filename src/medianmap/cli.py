@@ -51,10 +51,15 @@ def info(model: Path) -> None:
     from .persistence import load
 
     estimator = load(model)
-    click.echo(f"{type(estimator).__name__}, {len(estimator.hits_)} prototypes, quantization error "
-               f"{estimator.quantization_error_:.6g}, {estimator.n_iter_} epochs, "
-               f"{'converged' if estimator.converged_ else 'not converged'}")  # fmt: skip
-    for name, value in estimator.get_params(deep=False).items():
+    fitted = getattr(estimator, "estimator_", estimator)
+    click.echo(f"{type(fitted).__name__}, {len(fitted.hits_)} prototypes, quantization error "
+               f"{fitted.quantization_error_:.6g}, {fitted.n_iter_} epochs, "
+               f"{'converged' if fitted.converged_ else 'not converged'}")  # fmt: skip
+    params = fitted.get_params(deep=False)
+    if fitted is not estimator:
+        click.echo(f"{type(estimator).__name__}, classes {', '.join(map(str, estimator.classes_))}")
+        params |= {name: getattr(estimator, name) for name in ("beta", "labeling", "label_scale")}
+    for name, value in params.items():
         click.echo(f"  {name} = {value!r}")
 
 

@@ -41,7 +41,8 @@ def class_numbers(y: Any, n: int, classes: NDArray[Any]) -> IntArray:
     place = {label: c for c, label in enumerate(classes.tolist())}
     number = np.array([place.get(label, UNSEEN) for label in labels.classes.tolist()], np.intp)
     numbers = np.full(n, UNLABELLED, np.intp)
-    numbers[labels.known] = number[labels.y[labels.known].argmax(axis=1)]
+    if labels.known.any():
+        numbers[labels.known] = number[labels.y[labels.known].argmax(axis=1)]
     unseen = np.flatnonzero(numbers == UNSEEN)
     if len(unseen):
         name = labels.classes[labels.y[unseen[0]].argmax()]
@@ -81,6 +82,8 @@ def as_label_vectors(y: Any, n: int, columns: NDArray[Any] | None = None) -> Lab
     """
     if y is None:
         raise ValueError("y is None: a classifier requires y to be passed, but the target y is None.")
+    if n_dims(y) == 0 and hasattr(y, "__array__"):
+        y = np.asarray(y)
     if n_dims(y) == 0:
         raise ValueError(f"y is a {type(y).__name__}; pass one label a data point.")
     if hasattr(y, "toarray"):

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import estimators
 from ._version import __version__
 from .base import BaseMap
+from .classifier import PrototypeClassifier
 from .files import atomic
 from .neighborhood import Lattice, make_lattice
 
@@ -36,6 +37,7 @@ CLASSES = {
         estimators.BatchKMeans,
         estimators.BatchNeuralGas,
         estimators.BatchSOM,
+        PrototypeClassifier,
     )
 }
 
@@ -43,7 +45,7 @@ CLASSES = {
 NOT_PART_OF_THE_MAP = ("random_state", "on_epoch")
 
 
-# Without these a map cannot answer.
+# Without these a fitted map cannot answer.
 ESSENTIAL = {
     "labels_",
     "hits_",
@@ -54,10 +56,11 @@ ESSENTIAL = {
     "converged_",
     "history_",
 }
+ESSENTIAL_OF_CLASSIFIER = {"classes_", "prototype_labels_", "estimator_"}
 
 
-def save(estimator: BaseMap, path: str | os.PathLike[str]) -> None:
-    """Write a fitted map to one file, atomically: a failure leaves any earlier file as it was.
+def save(estimator: BaseMap | PrototypeClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted map or classifier to one file, atomically: a failure leaves any earlier file as it was.
 
     Exemplar objects (vectors, strings, bytes, arrays) are inside, so the loaded map predicts without the training data.
     A metric that is a Python function cannot be stored and is refused.
@@ -67,20 +70,7 @@ def save(estimator: BaseMap, path: str | os.PathLike[str]) -> None:
         raise TypeError(f"save() stores the maps of this library, not a {name}.")
     check_is_fitted(estimator)
     writer = _Writer()
-    params = {key: writer.parameter(key, value) for key, value in estimator.get_params(deep=False).items()}
-    fitted = {
-        key: writer.encode(value, key)
-        for key, value in vars(estimator).items()
-        if key.endswith("_") and not key.startswith("_")
-    }
-    header = {
-        "format": FORMAT,
-        "schema": SCHEMA,
-        "medianmap": __version__,
-        "class": name,
-        "params": params,
-        "fitted": fitted,
-    }
+    header = {"format": FORMAT, "schema": SCHEMA, "medianmap": __version__, **writer.model(estimator)}
     with atomic(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("model.json", json.dumps(header, indent=1, allow_nan=True))
         for entry, array in writer.arrays.items():
@@ -94,16 +84,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     header, archive = read_header(path)
     with archive:
         try:
-            params = {key: _decode(value, archive) for key, value in header["params"].items()}
-            estimator = CLASSES[header["class"]](**params)
-            for key, value in header["fitted"].items():
-                setattr(estimator, key, _decode(value, archive))
-            lacking = ESSENTIAL - vars(estimator).keys()
-            if lacking:
-                raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
+            return _decode({"model": header}, archive)
         except Exception as error:  # damage can make zipfile, zlib, json and numpy raise nearly anything
             raise ValueError(f"{path} is a damaged medianmap model ({error}); restore it from a copy.") from None
-    return estimator
 
 
 def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], zipfile.ZipFile]:
@@ -143,6 +126,18 @@ class _Writer:
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
 
+    def model(self, estimator: Any) -> dict[str, Any]:
+        """A map, fitted or not, or a classifier with the map inside it."""
+        return {
+            "class": type(estimator).__name__,
+            "params": {key: self.parameter(key, value) for key, value in estimator.get_params(deep=False).items()},
+            "fitted": {
+                key: self.encode(value, key)
+                for key, value in vars(estimator).items()
+                if key.endswith("_") and not key.startswith("_")
+            },
+        }
+
     def parameter(self, key: str, value: Any) -> Any:
         if key in NOT_PART_OF_THE_MAP and value is not None and not isinstance(value, int | np.integer):
             warnings.warn(f"{key} cannot be stored and will be None in the loaded model.", UserWarning, stacklevel=3)
@@ -156,6 +151,8 @@ class _Writer:
             return value
         if isinstance(value, np.generic):
             return value.item()
+        if CLASSES.get(type(value).__name__) is type(value):
+            return {"model": self.model(value)}
         if isinstance(value, Lattice):
             return {"lattice": [*value.shape, value.kind, value.periodic]}
         if isinstance(value, bytes):
@@ -189,6 +186,8 @@ def _decode(value: Any, archive: zipfile.ZipFile) -> Any:
     ((kind, content),) = value.items()
     if kind == "array":
         return np.load(io.BytesIO(archive.read(content)), allow_pickle=False)
+    if kind == "model":
+        return _model(content, archive)
     if kind == "lattice":
         rows, cols, shape, periodic = content
         return make_lattice((rows, cols), shape, periodic)
@@ -206,3 +205,15 @@ def _decode(value: Any, archive: zipfile.ZipFile) -> Any:
         objects[:] = items
         return objects
     raise ValueError(f"unknown kind of value {kind!r}")
+
+
+def _model(content: dict[str, Any], archive: zipfile.ZipFile) -> Any:
+    """A map or a classifier; one that was fitted must have what it answers with."""
+    estimator = CLASSES[content["class"]](**{key: _decode(value, archive) for key, value in content["params"].items()})
+    for key, value in content["fitted"].items():
+        setattr(estimator, key, _decode(value, archive))
+    needed = ESSENTIAL_OF_CLASSIFIER if isinstance(estimator, PrototypeClassifier) else ESSENTIAL
+    lacking = needed - content["fitted"].keys()
+    if content["fitted"] and lacking:
+        raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
+    return estimator

@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-# Okabe and Ito's palette, told apart with any kind of colour vision; the letter says the class without colour.
-COLORS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#999999", "#0072B2")
+from ..palette import FILLS
+
 CELL = 9
 
 EXPLAINED = {
@@ -60,7 +60,7 @@ def legend_of(summary: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     names = sorted({n["majority"] for n in summary["neurons"] if n.get("majority") is not None})
     longest = max((len(n) for n in names), default=1)
     size = next((k for k in range(1, longest) if len({n[:k] for n in names}) == len(names)), longest)
-    return {n: n[:size] for n in names}, {n: COLORS[k % len(COLORS)] for k, n in enumerate(names)}
+    return {n: n[:size] for n in names}, {n: FILLS[k % len(FILLS)] for k, n in enumerate(names)}
 
 
 def render(summary: dict[str, Any]) -> RenderableType:
