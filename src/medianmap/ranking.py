@@ -35,7 +35,7 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
     def work(part: slice) -> None:
         columns = np.ascontiguousarray(GT[:, part])
         keys = np.empty((columns.shape[1], K), np.uint32)
-        exact = _pack(_rounded_down(columns).view(np.uint32), np.uint32(index_bits), keys)
+        exact = _pack(_as_float32(columns).view(np.uint32), np.uint32(index_bits), keys)
         exact = exact and columns.dtype == np.float32
         keys.sort(axis=1)
         if not exact:
@@ -46,15 +46,10 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
     return rank, sums.sum(axis=0)
 
 
-def _rounded_down(values: NDArray[Any]) -> NDArray[np.float32]:
-    """float32 numbers in the same order: the largest not above each value."""
-    if values.dtype == np.float32:
-        return values
+def _as_float32(values: NDArray[Any]) -> NDArray[np.float32]:
+    """The nearest float32 numbers. Rounding keeps the order of any two values, or makes them equal."""
     with np.errstate(over="ignore", under="ignore"):
-        low = values.astype(np.float32)
-    above = low > values
-    low[above] = np.nextafter(low[above], np.float32(0))
-    return low
+        return values.astype(np.float32, copy=False)
 
 
 @njit(cache=True, nogil=True)

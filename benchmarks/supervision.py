@@ -1,0 +1,162 @@
+"""What labels are worth: the figures of docs/supervision.md.
+
+    python benchmarks/supervision.py iris breast-cancer few-labels
+    python benchmarks/supervision.py proteins --proteins FOLDER [--figure beta.svg]
+
+FOLDER holds D.csv and labels.csv of the globin proteins, which are not part of this project.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.model_selection import ShuffleSplit
+
+from medianmap import (
+    BatchKMeans,
+    BatchNeuralGas,
+    MedianKMeans,
+    MedianNeuralGas,
+    PrototypeClassifier,
+)
+from medianmap.beta_path import BETAS, beta_path, standard_error
+from medianmap.datasets import load_breast_cancer, load_iris
+
+
+def told(values) -> str:
+    """Mean and standard error."""
+    values = np.asarray(values)
+    return f"{values.mean():.4f} ± {standard_error(values):.4f}"
+
+
+def iris() -> None:
+    data = load_iris()
+    print("## iris: supervised batch NG, K=6, beta=0.5, accuracy on all points, 20 seeds")
+    for labeling in ("learned", "majority"):
+        scores = [
+            PrototypeClassifier(BatchNeuralGas(6, random_state=seed), 0.5, labeling=labeling)
+            .fit(data.X, data.y)
+            .score(data.X, data.y)
+            for seed in range(20)
+        ]
+        print(f"{labeling:10s} mean {np.mean(scores):.4f}, from {min(scores):.4f} to {max(scores):.4f}")
+
+
+def breast_cancer(runs: int) -> None:
+    """The chapter's protocol: z-scores, K=40, 200 epochs, random halves, accuracy on the other half."""
+    data = load_breast_cancer()
+    maps = {
+        "batch NG": lambda seed: BatchNeuralGas(40, n_epochs=200, random_state=seed),
+        "batch K-means": lambda seed: BatchKMeans(40, n_epochs=200, random_state=seed),
+        "median NG": lambda seed: MedianNeuralGas(40, n_epochs=200, metric="sqeuclidean", random_state=seed),
+        "median K-means": lambda seed: MedianKMeans(40, n_epochs=200, metric="sqeuclidean", random_state=seed),
+    }
+    print(f"## breast cancer: K=40, 200 epochs, {runs} random halves, test accuracy ± standard error")
+    print("| map | supervised (beta 0.1), learned | supervised, posterior labels | unsupervised, posterior labels |")
+    print("| --- | --- | --- | --- |")
+    for name, make in maps.items():
+        scores = {"learned": [], "majority": [], "unsupervised": []}
+        halves = ShuffleSplit(runs, test_size=0.5, random_state=0)
+        for seed, (train, test) in enumerate(halves.split(data.X)):
+            for key, beta, labeling in (
+                ("learned", 0.1, "learned"),
+                ("majority", 0.1, "majority"),
+                ("unsupervised", 1.0, "majority"),
+            ):
+                clf = PrototypeClassifier(make(seed), beta, labeling=labeling).fit(data.X[train], data.y[train])
+                scores[key].append(clf.score(data.X[test], data.y[test]))
+        print(f"| {name} | " + " | ".join(told(values) for values in scores.values()) + " |", flush=True)
+
+
+def few_labels(draws: int) -> None:
+    """10% of the labels; accuracy on the other 90%, paired differences to the unsupervised map."""
+    data = load_breast_cancer()
+    N = len(data.y)
+    print(f"## breast cancer, labels of 57 of 569 points, {draws} draws, accuracy on the 512 others; median NG")
+    print("| K | unsupervised, posterior labels | semi-supervised (beta 0.1) | labelled points counting 5 times |")
+    print("| --- | --- | --- | --- |")
+    for K in (20, 40):
+        scores = np.empty((3, draws))
+        for draw in range(draws):
+            known = np.random.default_rng(1000 + draw).permutation(N) < round(0.1 * N)
+            y, rest = np.where(known, data.y, -1), ~known
+            map_ = MedianNeuralGas(K, metric="sqeuclidean", random_state=draw)
+            for k, (beta, labeling, weight) in enumerate(
+                [(1.0, "majority", 1.0), (0.1, "learned", 1.0), (0.1, "learned", 5.0)]
+            ):
+                clf = PrototypeClassifier(map_, beta, labeling=labeling)
+                clf.fit(data.X, y, sample_weight=np.where(known, weight, 1.0))
+                scores[k, draw] = clf.score(data.X[rest], data.y[rest])
+        gains = [f"{told(row)} (gain {told(row - scores[0])})" for row in scores[1:]]
+        print(f"| {K} | {told(scores[0])} | {gains[0]} | {gains[1]} |", flush=True)
+
+
+def proteins(folder: Path, splits: int, figure: Path | None) -> None:
+    """K=30, 300 epochs, random halves, accuracy against beta; every fit annealed afresh."""
+    D = np.loadtxt(folder / "D.csv", delimiter=",")
+    y = np.loadtxt(folder / "labels.csv", dtype=str)
+    halves = ShuffleSplit(splits, test_size=0.5, random_state=0)
+    maps = {
+        "median NG": MedianNeuralGas(30, n_epochs=300, metric="precomputed", random_state=0),
+        "median K-means": MedianKMeans(30, metric="precomputed", random_state=0),
+    }
+    for scale in (None, "mean"):
+        paths = {}
+        print(f"## proteins: K=30, {splits} random halves, label_scale={scale!r}: accuracy ± standard error")
+        for name, map_ in maps.items():
+            start = time.perf_counter()
+            path = beta_path(PrototypeClassifier(map_, label_scale=scale), D, y, BETAS, cv=halves, warm_start=False)
+            seconds = time.perf_counter() - start
+            warm_start = time.perf_counter()
+            warm = beta_path(PrototypeClassifier(map_, label_scale=scale), D, y, BETAS, cv=halves)
+            ratio = seconds / (time.perf_counter() - warm_start)
+            print(f"### {name}: unsupervised, posterior labels {told(path.unsupervised)}")
+            print(f"warm starts take 1/{ratio:.1f} of the time")
+            print("| beta | learned | posterior | learned, warm start | quantization error | agreement |")
+            print("| --- | --- | --- | --- | --- | --- |")
+            for b, beta in enumerate(path.betas):
+                print(
+                    f"| {beta:g} | {told(path.accuracy['learned'][b])} | {told(path.accuracy['majority'][b])} "
+                    f"| {told(warm.accuracy['learned'][b])} "
+                    f"| {path.quantization_error[b]:.1f} | {path.agreement[b]:.3f} |"
+                )
+            for labeling in ("learned", "majority"):
+                best = path.accuracy[labeling][list(path.betas).index(path.best_beta(labeling))]
+                print(f"best beta, {labeling}: {path.best_beta(labeling):g}, gain {told(best - path.unsupervised)}")
+            paths[name] = path
+        if figure is not None and scale == "mean":
+            import matplotlib as mpl
+
+            mpl.use("agg")
+            from medianmap.plot import BetaPathDisplay
+
+            mpl.rcParams["svg.hashsalt"] = "medianmap"
+            BetaPathDisplay(paths).plot().figure_.savefig(figure, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="+", choices=["iris", "breast-cancer", "few-labels", "proteins"])
+    parser.add_argument("--runs", type=int, default=50, help="random halves of breast cancer")
+    parser.add_argument("--draws", type=int, default=20, help="draws of 10%% of the labels")
+    parser.add_argument("--splits", type=int, default=50, help="random halves of the proteins")
+    parser.add_argument("--proteins", type=Path, help="folder with D.csv and labels.csv")
+    parser.add_argument("--figure", type=Path, help="where to draw accuracy against beta")
+    args = parser.parse_args()
+    for what in args.what:
+        if what == "iris":
+            iris()
+        elif what == "breast-cancer":
+            breast_cancer(args.runs)
+        elif what == "few-labels":
+            few_labels(args.draws)
+        elif args.proteins is None:
+            parser.error("proteins needs --proteins FOLDER")
+        else:
+            proteins(args.proteins, args.splits, args.figure)
+        print()
+
+
+if __name__ == "__main__":
+    main()
