@@ -18,7 +18,7 @@ from .assignment import Assignment, LabelTerm
 from .engine import Epoch, OnEpoch, Problem, State, anneal
 from .initialization import INITS, explicit, start_points
 from .labels import LabelVectors, training_labels
-from .neighborhood import Lattice
+from .neighborhood import Lattice, geometric
 from .quality import inertia, quantization_error
 from .sources import check_queries
 from .sources.base import FloatArray, IntArray
@@ -28,6 +28,8 @@ from .validation import check_choice, check_count, check_n_jobs, check_n_prototy
 from .weights import Weights
 
 logger = logging.getLogger("medianmap")
+
+WARM = 2.0  # sigma at which a trained map is taken up again: neighbours mix, distant prototypes do not
 
 HISTORY = np.dtype([("sigma", "f8"), ("cost", "f8"), ("quantization_error", "f8"), ("terms", "i8"), ("moved", "i8")])
 
@@ -124,7 +126,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         """Fit, with labels where there are any.
 
         go_on_from : where training on the same data and weights ended, with other labels or another beta; it goes on
-            from there at the last sigma, without annealing.
+            from there after a short annealing.
         """
         self._check_parameters()
         K, called = self._size()
@@ -249,9 +251,15 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         return min(runs, key=lambda outcome: outcome[0])[1]
 
     def _continued(self, problem: Problem, rule: Rule, state: State) -> State:
+        """Where training gets from `state`, warmed up to WARM and cooled in a tenth of the epochs.
+
+        From the last sigma itself a median map hardly moves any more (docs/supervision.md has the figures).
+        """
+        warm, end = min(WARM, rule.sigmas[0]), rule.sigma_end
+        sigmas = geometric(warm, end, -(-len(rule.sigmas) // 10)) if warm > end else rule.sigmas[-1:]
         rng = as_generator(self.random_state)
         start = State(state.prototypes, state.labels)
-        return anneal(problem, start, rule.sigmas[-1:], rule.sigma_end, rule.max_settling, rng, self._watch)
+        return anneal(problem, start, sigmas, rule.sigma_end, rule.max_settling, rng, self._watch)
 
     def _watch(self, epoch: Epoch) -> None:
         if self.verbose > 1 or (self.verbose and epoch.number % 10 == 0):

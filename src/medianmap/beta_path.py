@@ -79,9 +79,9 @@ def beta_path(
     X, y, sample_weight : as `PrototypeClassifier.fit` takes them.
     betas : in (0, 1]; taken in descending order, after 1, the unsupervised map.
     cv : number of folds, or any scikit-learn splitter; points without label are not judged.
-    warm_start : the largest beta is annealed as the map says, each next fit starts from the prototypes and labels of
-        the one before and goes on until nothing moves. False anneals every fit: many times slower, and for neural gas
-        and SOM often a little better, because a map that has cooled down is hard to bend.
+    warm_start : the unsupervised map is annealed as its parameters say; each next fit starts from the prototypes and
+        labels of the one before, at sigma = 2 (or the map's own start if lower), and cools in a tenth of the epochs.
+        False anneals every fit from the map's own start: several times slower.
     """
     grid = np.array(sorted({1.0, *(check_beta(beta) for beta in betas)}, reverse=True))
     if get_tags(classifier).input_tags.pairwise:
