@@ -69,7 +69,7 @@ def from_array(
         if given is not None and len(given) != n:
             raise ValueError(f"{name} holds {len(given)} {what} for {n} points; give one a point.")
     if ids is not None:
-        refuse_duplicate_ids(ids, name, "entry")
+        refuse_duplicate_ids(ids, name, "place")
     if kind == "matrix":
         return _matrix(name, array, ids, labels, note, rules)
     if rules:

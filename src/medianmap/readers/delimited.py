@@ -9,6 +9,8 @@ from .opening import Opened
 
 # " " stands for any run of blanks, "" for lines that are one cell each.
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank", "": "none"}
+# How tables write a value that is not known; in a matrix such a cell is a missing pair.
+UNKNOWN = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
 Column = str | int
 Row = tuple[int, list[str]]  # number of the line, counted from 1, and its cells
 
@@ -36,9 +38,8 @@ def guess_delimiter(lines: Sequence[str], extension: str) -> str:
         return max("\t,;", key=lambda sign: (sum(line.count(sign) for line in lines), sign == ","))
     rows = [line.split() for line in lines]
     widths = {len(row) for row in rows}
-    blanks = (
-        len(widths) == 1 and widths != {1} and any(all(map(is_number, column)) for column in zip(*rows, strict=True))
-    )
+    below = rows[1:] or rows  # the first line may be names
+    blanks = len(widths) == 1 and widths != {1} and any(map(is_numeric, zip(*below, strict=True)))
     return " " if blanks else ""
 
 
@@ -71,6 +72,12 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return "_" not in cell
+
+
+def is_numeric(column: Sequence[str]) -> bool:
+    """Whether most of the cells that are known are numbers: one that is mistyped must not make a column text."""
+    known = [cell for cell in column if cell.strip().lower() not in UNKNOWN]
+    return not known or 2 * sum(map(is_number, known)) > len(known)
 
 
 def numbers(cells: Sequence[str], line: int, first_column: int, header: Sequence[str] | None, name: str) -> list[float]:
@@ -108,5 +115,7 @@ def guess_header(rows: Sequence[Sequence[str]], known: frozenset[str]) -> bool:
         return True
     if any(cell.strip().lower() in known for cell in first):
         return True
+    if 2 * sum(map(is_number, first)) > len(first):  # a number that was mistyped, not a line of names
+        return False
     columns = zip(first, *rest, strict=False)
-    return any(not is_number(top) and all(map(is_number, below)) for top, *below in columns)
+    return any(not is_number(top) and top.lower() not in UNKNOWN and is_numeric(below) for top, *below in columns)

@@ -22,7 +22,11 @@ RULES = {
     "-log": "-log s, for similarities in (0, 1]",
     "normalized": "1 - s_ab / sqrt(s_aa s_bb), for scores that include every object against itself",
 }
-SYMMETRIZE: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {"min": np.minimum, "max": np.maximum, "mean": lambda a, b: 0.5 * (a + b)}
+SYMMETRIZE: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "min": np.minimum,
+    "max": np.maximum,
+    "mean": lambda a, b: 0.5 * (a + b),
+}
 
 # A similarity computed in floating point may pass its own maximum by rounding; such a dissimilarity is zero.
 ROUNDING = 1e-12
@@ -67,7 +71,7 @@ def check_rules(similarity: Rule, missing: str | float, symmetrize: str | None) 
 
 
 def _is_constant(missing: Any) -> bool:
-    return isinstance(missing, Real) and not isinstance(missing, bool) and 0 <= float(missing) < np.inf
+    return not isinstance(missing, bool) and isinstance(missing, Real) and 0 <= float(missing) < np.inf
 
 
 def pair(i: int, l: int, ids: Sequence[str] | None) -> str:

@@ -112,11 +112,13 @@ def _is_hit(row: list[str]) -> bool:
 
 
 def _is_phylip(lines: list[str]) -> bool:
-    """A count alone on the first line, then a name with as many numbers (or none, or one)."""
+    """A count alone on the first line, then a name and numbers; a first row without any is followed by one with one."""
     if not lines[0].strip().isdecimal() or len(lines) < 2:
         return False
-    words = lines[1].split()
-    return len(words) in (1, 2, int(lines[0]) + 1) and not is_number(words[0])
+    first = lines[1].split()
+    second = lines[2].split() if len(lines) > 2 else ["", "0"]
+    numbers = first[2:] if len(first) > 1 else second[1:]  # a strict name may be two words
+    return not is_number(first[0]) and (len(first) == 2 or bool(numbers)) and all(map(is_number, numbers))
 
 
 def _pairs_or_table(name: str, data: list[list[str]]) -> str:

@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import refuse_not_square, square_kind
-from .delimited import is_number, numbers, split_rows
+from .delimited import UNKNOWN, Column, is_number, is_numeric, numbers, split_rows
 from .dissimilarity import finish
 from .layout import ID_NAMES, KNOWN, LABEL_NAMES, header_of
 from .opening import Opened
 from .records import Matrix, Records, counted, refuse_duplicate_ids
-
-# How tables write a value that is not known; in a matrix such a cell is a missing pair.
-UNKNOWN = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
 
 
 @dataclass(frozen=True)
@@ -34,18 +31,15 @@ def is_grid(rows: Sequence[Sequence[str]], header: bool | None) -> bool:
     """Whether the sampled rows are numbers but for a line and a column of names, and no column is a label."""
     names, _ = header_of(rows, header, False)
     data = rows[1:] if names else rows
-    if not data or not all(len(row) > 1 and all(map(_is_value, row[1:])) for row in data):
+    columns = list(zip(*data, strict=False))
+    if len(columns) < 2 or not all(map(is_numeric, columns[1:])):
         return False
-    firsts = [row[0].strip() for row in data]
+    firsts = [cell.strip() for cell in columns[0]]
     if names and (not names[0] or firsts == names[1 : len(firsts) + 1]):
         return True
     if names and (names[0].lower() in LABEL_NAMES or any(title.lower() in KNOWN for title in names[1:])):
         return False
-    return len(set(firsts)) == len(firsts) or all(map(is_number, firsts))
-
-
-def _is_value(cell: str) -> bool:
-    return cell.strip().lower() in UNKNOWN or is_number(cell)
+    return len(set(firsts)) == len(firsts) or is_numeric(firsts)
 
 
 def read_grid(
@@ -57,10 +51,18 @@ def read_grid(
     header: bool | None,
     rules: dict[str, Any],
     *,
+    id: Column | None = None,
     comments: bool = False,
 ) -> Records | Matrix:
-    """The whole table as a Matrix or as vectors; `kind` settles which, else its shape, names and diagonal."""
-    grid = _numbers_as_ids(_read(opened, sample, delimiter, encoding, header, comments), kind)
+    """The whole table as a Matrix or as vectors; `kind` settles which, else its shape, names and diagonal.
+
+    id : 0 if the first column names the rows though it looks like numbers.
+    """
+    if id not in (None, 0):
+        raise ValueError(
+            f"id is {id!r}, but the names of a matrix's rows stand in its first column; pass id=0 or none."
+        )
+    grid = _numbers_as_ids(_read(opened, sample, delimiter, encoding, header, id is not None, comments), kind)
     name = opened.name
     X = grid.X
     agree = grid.rows is not None and grid.rows == grid.columns
@@ -91,12 +93,13 @@ def _read(
     delimiter: str,
     encoding: str,
     header: bool | None,
+    has_row_names: bool,
     comments: bool,
 ) -> Grid:
     names, shifted = header_of(sample, header, False)
     data = sample[1:] if names else sample
     titled = names is not None and names[0].lower() in ("", *ID_NAMES)
-    row_names = shifted or titled or any(not is_number(row[0]) for row in data)
+    row_names = has_row_names or shifted or titled or not is_numeric([row[0] for row in data])
     first = int(row_names)
     rows: list[str] = []
     values: list[NDArray[np.float64]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .delimited import Column, find_column, guess_header, is_number
+from .delimited import Column, find_column, guess_header, is_numeric
 from .records import Kind
 
 ID_NAMES = ("id", "ids", "name", "names", "identifier", "accession", "sample", "sample_id", "key")
@@ -69,7 +69,7 @@ class _Chooser:
     def __init__(self, name: str, names: list[str] | None, width: int, data: Sequence[Sequence[str]]) -> None:
         self.name, self.names, self.width = name, names, width
         cells = list(zip(*data, strict=True))
-        self.numeric = [all(map(is_number, column)) for column in cells]
+        self.numeric = [is_numeric(column) for column in cells]
         self.unique = [len(set(column)) == len(column) for column in cells]
         self.notes: list[str] = []
 

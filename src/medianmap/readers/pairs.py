@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..validation import check_choice
-from .delimited import Column, check_delimiter, find_column, guess_delimiter, guess_header, sample_rows, split_rows
+from .delimited import Column, check_delimiter, find_column, guess_delimiter, is_number, sample_rows, split_rows
 from .dissimilarity import Rule, finish
 from .opening import Opened
 from .records import Matrix, refuse_duplicate_ids
@@ -37,21 +37,22 @@ def read_pairs(
     **options: Any,
 ) -> Matrix:
     """A table of three columns (from, to, value); columns : which three, if there are more."""
-    delimiter = check_delimiter(guess_delimiter(_plain(opened, encoding), opened.extension)
-                                if delimiter is None else delimiter)  # fmt: skip
-    rows = sample_rows(opened, delimiter, encoding, comments=True)
+    if delimiter is None:
+        delimiter = guess_delimiter(_plain(opened, encoding), opened.extension) or " "
+    rows = sample_rows(opened, check_delimiter(delimiter), encoding, comments=True)
     width = len(rows[0]) if rows else 0
-    named = columns is not None and any(isinstance(column, str) for column in columns)
-    header = named or guess_header(rows, frozenset()) if header is None else header
-    names = [cell.strip() for cell in rows[0]] if header else None
     if columns is None and width != 3:
         raise ValueError(
             f"{opened.name} has {width} columns; a pair table has three (from, to, value). "
             "Say which: columns=(0, 1, 2)."
         )
-    chosen = range(3) if columns is None else columns
+    chosen: Sequence[Column] = range(3) if columns is None else columns
     if len(chosen) != 3:
         raise ValueError(f"columns has {len(chosen)} entries; name three columns: from, to and value.")
+    if header is None:
+        value = chosen[2]
+        header = isinstance(value, str) or not (-width <= value < width and is_number(rows[0][value]))
+    names = [cell.strip() for cell in rows[0]] if header else None
     what = ("first id", "second id", "value")
     at = [find_column(c, names, width, opened.name, w) for c, w in zip(chosen, what, strict=True)]
     lines = split_rows(opened.lines(encoding), delimiter, opened.name, comments=True)
@@ -118,7 +119,7 @@ def assemble(
     check_choice(duplicates, "duplicates", DUPLICATES)
     given = None if ids is None else [str(each) for each in ids]
     if given is not None:
-        refuse_duplicate_ids(given, "ids", "entry")
+        refuse_duplicate_ids(given, "ids", "place")
     names, (lines, i, l), values = _coded(name, pairs, given)
     n = len(names)
     if n * n * 8 > DENSE_BYTES:
@@ -203,7 +204,8 @@ def _mirrored(
             i, l = (int(k) for k in unlike[0])
             raise ValueError(
                 f"{name} was declared symmetric, but ({names[i]!r}, {names[l]!r}) is {S[i, l]:g} one way and "
-                f"{S[l, i]:g} the other; leave symmetric=True out and, if you like, pass symmetrize='min', 'max' or 'mean'."
+                f"{S[l, i]:g} the other; leave symmetric=True out and, if you like, "
+                "pass symmetrize='min', 'max' or 'mean'."
             )
     mirrored = np.where(known, S, S.T)
     note = "" if symmetric else "no pair occurs in both directions: read as one triangle and mirrored"

@@ -35,7 +35,7 @@ def read_table(
     delimiter, rows = _look(opened, kind, delimiter, encoding)
     as_records = any(option is not None for option in (id, label, string, columns, alphabet))
     if kind == "matrix" or (kind in (None, "vectors") and not as_records and is_grid(rows, header)):
-        return read_grid(opened, rows, delimiter, encoding, kind, header, rules)
+        return read_grid(opened, rows, delimiter, encoding, kind, header, rules, id=id)
     if rules:
         raise ValueError(
             f"{opened.name} is read as records, for which {next(iter(rules))} means nothing; "

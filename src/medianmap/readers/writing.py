@@ -46,7 +46,7 @@ def write_pairs(path: Target, D: Any, ids: Sequence[str] | None = None) -> None:
 def _named(D: Any, ids: Sequence[str] | None) -> tuple[Source, list[str]]:
     source = as_dissimilarity(D, ids=ids) if ids is not None else as_dissimilarity(D)
     names = counted(source.shape[0]) if source.ids is None else [str(each) for each in source.ids]
-    refuse_duplicate_ids(names, "ids", "entry")
+    refuse_duplicate_ids(names, "ids", "place")
     return source, names
 
 
