@@ -65,6 +65,8 @@ BAD = {
     "strings and vectors": ("x.csv", "id,x\na,u\n", {"string": "x", "columns": ["x"]}, "Both string= and columns="),
     "ragged rows": ("x.csv", "id,string\na,AC\nb,GT,x\n", {}, "line 3 has 3 columns where 2 are expected"),
     "ragged numbers": ("x.csv", "1,2,3\n4,5\n", {}, "line 2 has 2 columns where 3 are expected"),
+    "open quotation mark": ("x.csv", 'id,string\na,AC\nb,"GT\n', {}, "line 3 cannot be split into cells"),
+    "tabs alone": ("x.tsv", "id\tstring\na\tAC\n\t\n", {}, "line 3 has an empty id"),
     "duplicate ids": ("x.csv", "id,string\na,AC\nb,GT\na,TT\n", {}, "records 1 and 3 have the same id 'a'"),
     "empty id": ("x.csv", "id,string\na,AC\n,GT\n", {}, "line 3 has an empty id"),
     "no rows": ("x.csv", "id,string\n", {"header": True}, "a line of names and no rows after it"),

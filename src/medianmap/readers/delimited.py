@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from .opening import Opened
 
@@ -45,18 +46,37 @@ def guess_delimiter(lines: Sequence[str], extension: str) -> str:
 
 def split_rows(lines: Iterable[str], delimiter: str, name: str, *, comments: bool = False) -> Iterator[Row]:
     """The rows that are not blank, each with the number of its (last) line; '#' opens a comment where it may."""
-    if delimiter in (" ", ""):
-        for number, line in enumerate(lines, 1):
-            if line.strip() and not (comments and line.startswith("#")):
-                yield number, line.split() if delimiter else [line.rstrip("\r\n")]
-        return
-    reader = csv.reader(lines, delimiter=delimiter)
+    number = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal number
+        for line in lines:
+            number += 1
+            yield line
+
+    numbered = counted()
+    for line in numbered:
+        if not line.strip(" \r\n") or (comments and line.startswith("#")):
+            continue
+        if delimiter in (" ", ""):
+            cells = line.split() if delimiter else [line.rstrip("\r\n")]
+        elif '"' in line:
+            cells = _quoted(chain([line], numbered), delimiter, name, number)
+        else:  # three times faster than the csv module, which quoted cells need
+            cells = line.rstrip("\r\n").split(delimiter)
+        if len(cells) > 1 or cells[0].strip():
+            yield number, cells
+
+
+def _quoted(lines: Iterator[str], delimiter: str, name: str, number: int) -> list[str]:
+    """One row with quoted cells, which may go on over several lines."""
     try:
-        for cells in reader:
-            if cells and (len(cells) > 1 or cells[0].strip()) and not (comments and cells[0].startswith("#")):
-                yield reader.line_num, cells
+        return next(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise ValueError(f"{name}: line {reader.line_num} cannot be split into cells ({error}).") from None
+        raise ValueError(
+            f"{name}: line {number} cannot be split into cells ({error}); close every quotation mark, "
+            "and double those inside quoted cells."
+        ) from None
 
 
 def sample_rows(opened: Opened, delimiter: str, encoding: str, *, comments: bool = False) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -102,7 +103,7 @@ def _read(
     row_names = has_row_names or shifted or titled or not is_numeric([row[0] for row in data])
     first = int(row_names)
     rows: list[str] = []
-    values: list[NDArray[np.float64]] = []
+    values = array("d")
     unknown = ""
     lines = split_rows(opened.lines(encoding), delimiter, opened.name, comments=comments)
     if names is not None:
@@ -121,11 +122,12 @@ def _read(
             filled = ["nan" if cell.strip().lower() in UNKNOWN else cell for cell in cells[first:]]
             row = numbers(filled, line, first, names, opened.name)
             unknown = unknown or str(error)
-        values.append(np.array(row))
+        values.extend(row)
     if not values:
         raise ValueError(f"{opened.name} holds a line of names and no rows after it; the file may be truncated.")
     columns = names[first:] if names is not None else None
-    return Grid(columns, rows if row_names else None, np.array(values), unknown)
+    X = np.frombuffer(values).reshape(len(rows), -1)
+    return Grid(columns, rows if row_names else None, X, unknown)
 
 
 def _numbers_as_ids(grid: Grid, kind: str | None) -> Grid:
