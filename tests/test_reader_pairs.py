@@ -12,15 +12,6 @@ TRIANGLE = "a\tb\t1.5\na\tc\t2\nb\tc\t0.25\n"
 D3 = np.array([[0, 1.5, 2], [1.5, 0, 0.25], [2, 0.25, 0]])
 
 
-@pytest.fixture
-def put(tmp_path):
-    def write(name, text):
-        (tmp_path / name).write_text(text)
-        return tmp_path / name
-
-    return write
-
-
 def test_one_triangle_is_mirrored_and_says_so(put):
     for name in ("x.pairs", "x.tsv", "x.txt"):
         found = read(put(name, TRIANGLE))

@@ -80,7 +80,7 @@ def read(
     columns : the coordinates of a table of vectors, or (from, to, value) of a pair table.
     header : whether a table opens with a line of names. delimiter : "," ";" tab, " " (blanks), "" (lines).
     encoding : of text, UTF-8 by default.
-    alphabet : "dna", "rna", "protein" or the letters allowed. allow_empty : sequences without letters are meant.
+    alphabet : "dna", "rna", "protein" or the letters allowed. allow_empty : strings without letters are meant.
     key : which array of a .npz or AnnData.
     names : "relaxed" or "strict" names of PHYLIP.
     ids : which objects of a pair table, in which order. score : "bitscore" (default), "pident" or "evalue" of m8.
@@ -131,7 +131,7 @@ def iter_records(
 
 def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> Format:
     """The format, once every option given means something to it."""
-    chosen = format_of(opened, format, options.get("encoding", "utf-8"))
+    chosen = format_of(opened, format, options)
     odd = [name for name in options if name not in chosen.options]
     if odd:
         raise ValueError(

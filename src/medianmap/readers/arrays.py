@@ -93,12 +93,14 @@ def _kind_of(array: NDArray[Any], rules: dict[str, Any]) -> tuple[str, str]:
     return square_kind(array, bool(rules))
 
 
-def square_kind(X: NDArray[Any], has_rules: bool, named: bool = False) -> tuple[str, str]:
+def square_kind(X: NDArray[Any], has_rules: bool, same_names: bool | None = None) -> tuple[str, str]:
     """ "matrix" or "vectors" for numbers (N, M), and a note: square with a zero diagonal is a matrix."""
     if X.shape[0] != X.shape[1]:
         return "vectors", ""
-    if named or has_rules:
+    if same_names or has_rules:
         return "matrix", ""
+    if same_names is False:
+        return "vectors", "rows and columns have different names, so read as vectors"
     if not np.diagonal(X).any():
         return "matrix", "square with zeros on the diagonal, so read as a matrix; for vectors pass kind='vectors'"
     return "vectors", "square, but the diagonal is not zero, so read as vectors; for a matrix pass kind='matrix'"

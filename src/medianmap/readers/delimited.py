@@ -97,7 +97,12 @@ def is_number(cell: str) -> bool:
 def is_numeric(column: Sequence[str]) -> bool:
     """Whether most of the cells that are known are numbers: one that is mistyped must not make a column text."""
     known = [cell for cell in column if cell.strip().lower() not in UNKNOWN]
-    return not known or 2 * sum(map(is_number, known)) > len(known)
+    return 2 * sum(map(is_number, known)) > len(known)
+
+
+def is_text(column: Sequence[str]) -> bool:
+    """Whether there are known cells and most are not numbers."""
+    return not is_numeric(column) and any(cell.strip().lower() not in UNKNOWN for cell in column)
 
 
 def numbers(cells: Sequence[str], line: int, first_column: int, header: Sequence[str] | None, name: str) -> list[float]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .delimited import guess_delimiter, guess_header, is_number, sample_rows
+from .layout import KNOWN
 from .opening import Opened
 from .pairs import M8_COLUMNS
 
 RULES = ("similarity", "missing", "symmetrize")
 PAIR_OPTIONS = ("ids", "symmetric", "duplicates", "encoding", *RULES)
 SEQUENCE_OPTIONS = ("label", "alphabet", "allow_empty")
-RECORD_OPTIONS = ("kind", "id", "label", "string", "columns", "header", "delimiter", "encoding", "alphabet")
+RECORD_OPTIONS = (
+    "kind", "id", "label", "string", "columns", "header", "delimiter", "encoding", "alphabet", "allow_empty",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ def list_formats() -> str:
     return "; ".join(f"{each.name} ({' '.join(each.extensions)})" for each in FORMATS.values())
 
 
-def format_of(opened: Opened, format: str | None, encoding: str) -> Format:
+def format_of(opened: Opened, format: str | None, options: Mapping[str, Any]) -> Format:
     """The format asked for, or the one that the name says, or the contents where they leave no doubt."""
     if format is not None:
         chosen = SAME_AS.get(format, format)
@@ -62,12 +67,12 @@ def format_of(opened: Opened, format: str | None, encoding: str) -> Format:
         return FORMATS[chosen]
     for each in FORMATS.values():
         if opened.extension in each.extensions:
-            return FORMATS[_of_text(opened, encoding)] if each.name == "table" else each
+            return FORMATS[_of_text(opened, options)] if each.name == "table" else each
     by_content = _of_content(opened)
     if by_content:
         return FORMATS[by_content]
     if opened.path is None:
-        return FORMATS[_of_text(opened, encoding)]
+        return FORMATS[_of_text(opened, options)]
     raise ValueError(
         f"The ending of {opened.name} tells no format; rename it or pass format=. The formats are {list_formats()}, "
         "each also with .gz."
@@ -86,11 +91,14 @@ def _of_content(opened: Opened) -> str | None:
     return "fastq" if start.startswith(b"@") and len(lines) > 2 and lines[2].startswith(b"+") else None
 
 
-def _of_text(opened: Opened, encoding: str) -> str:
+def _of_text(opened: Opened, options: Mapping[str, Any]) -> str:
     """What a delimited or plain text holds: hits, pairs, a PHYLIP matrix, sequences, or any other table."""
     by_content = _of_content(opened)
     if by_content:
         return by_content
+    if any(name in options for name in ("kind", "id", "string")):  # these mean something to a table alone
+        return "table"
+    encoding = options.get("encoding", "utf-8")
     lines = [line for line in opened.sample(encoding) if line.strip() and not line.startswith("#")]
     if not lines:
         return "table"
@@ -98,12 +106,13 @@ def _of_text(opened: Opened, encoding: str) -> str:
         return "phylip"
     delimiter = guess_delimiter(lines, opened.extension)
     rows = sample_rows(opened, delimiter, encoding, comments=True)
-    data = rows[1:] if guess_header(rows, frozenset()) else rows
+    has_names = guess_header(rows, KNOWN)
+    data = rows[1:] if has_names else rows
     widths = {len(row) for row in data}
     if widths == {len(M8_COLUMNS)} and delimiter == "\t" and all(_is_hit(row) for row in data):
         return "m8"
     if widths == {3} and all(is_number(row[2]) for row in data):
-        return _pairs_or_table(opened.name, data)
+        return _pairs_or_table(opened.name, rows[0] if has_names else [], data)
     return "table"
 
 
@@ -121,12 +130,15 @@ def _is_phylip(lines: list[str]) -> bool:
     return not is_number(first[0]) and (len(first) == 2 or bool(numbers)) and all(map(is_number, numbers))
 
 
-def _pairs_or_table(name: str, data: list[list[str]]) -> str:
+def _pairs_or_table(name: str, names: list[str], data: list[list[str]]) -> str:
     """Two columns of ids that share members, and a number, are pairs; whole numbers might be ids or coordinates."""
     first, second = ({row[k].strip() for row in data} for k in (0, 1))
     if not first & second:
         return "table"
     if all(each.isdecimal() for each in first | second):
+        square = len(data) == 3 and all(float(data[k][k]) == 0 for k in range(3))
+        if square or any(each.strip().lower() in KNOWN for each in names):
+            return "table"
         raise ValueError(
             f"{name} has two columns of whole numbers and a third of numbers: pairs (id, id, value) or vectors of "
             "three coordinates. Say which: format='pairs', or format='table' (with kind='vectors' or kind='matrix')."

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import refuse_not_square, square_kind
-from .delimited import UNKNOWN, Column, is_number, is_numeric, numbers, split_rows
+from .delimited import UNKNOWN, Column, is_number, is_numeric, is_text, numbers, split_rows
 from .dissimilarity import finish
-from .layout import ID_NAMES, KNOWN, LABEL_NAMES, header_of
+from .layout import FIRST_LINE_IS_DATA, ID_NAMES, KNOWN, LABEL_NAMES, header_of
 from .opening import Opened
 from .records import Matrix, Records, counted, refuse_duplicate_ids
 
@@ -33,7 +33,7 @@ def is_grid(rows: Sequence[Sequence[str]], header: bool | None) -> bool:
     names, _ = header_of(rows, header, False)
     data = rows[1:] if names else rows
     columns = list(zip(*data, strict=False))
-    if len(columns) < 2 or not all(map(is_numeric, columns[1:])):
+    if len(columns) < 2 or any(map(is_text, columns[1:])):
         return False
     firsts = [cell.strip() for cell in columns[0]]
     if names and (not names[0] or firsts == names[1 : len(firsts) + 1]):
@@ -66,10 +66,10 @@ def read_grid(
     grid = _numbers_as_ids(_read(opened, sample, delimiter, encoding, header, id is not None, comments), kind)
     name = opened.name
     X = grid.X
-    agree = grid.rows is not None and grid.rows == grid.columns
     if kind is None:
         _refuse_half_a_matrix(grid, name)
-        kind, note = square_kind(X, bool(rules), agree)
+        named = grid.rows is not None and grid.columns is not None
+        kind, note = square_kind(X, bool(rules), grid.rows == grid.columns if named else None)
     else:
         note = ""
     if kind == "vectors":
@@ -79,6 +79,7 @@ def read_grid(
             raise ValueError(f"{name} holds vectors, for which {next(iter(rules))} means nothing; see kind='matrix'.")
         if grid.rows is not None:
             refuse_duplicate_ids(grid.rows, name, "row")
+            note = note if grid.columns else "; ".join(filter(None, (note, FIRST_LINE_IS_DATA)))
         return Records(grid.rows or counted(len(X)), X, "vectors", grid.columns, None, None, note)
     refuse_not_square(X, name)
     _refuse_other_names(grid, name)
@@ -100,7 +101,7 @@ def _read(
     names, shifted = header_of(sample, header, False)
     data = sample[1:] if names else sample
     titled = names is not None and names[0].lower() in ("", *ID_NAMES)
-    row_names = has_row_names or shifted or titled or not is_numeric([row[0] for row in data])
+    row_names = has_row_names or shifted or titled or is_text([row[0] for row in data])
     first = int(row_names)
     rows: list[str] = []
     values = array("d")
@@ -116,6 +117,8 @@ def _read(
                 "the file may be truncated."
             )
         rows.append(cells[0].strip())
+        if row_names and not rows[-1]:
+            raise ValueError(f"{opened.name}: line {line} has an empty id; give every row a name.")
         try:
             row = numbers(cells[first:], line, first, names, opened.name)
         except ValueError as error:

@@ -11,6 +11,7 @@ from .records import Kind
 ID_NAMES = ("id", "ids", "name", "names", "identifier", "accession", "sample", "sample_id", "key")
 LABEL_NAMES = ("label", "labels", "class", "family", "species", "target", "category", "group", "type")
 STRING_NAMES = ("string", "sequence", "seq", "text", "word", "peptide", "protein", "dna", "rna", "smiles")
+FIRST_LINE_IS_DATA = "the first line was read as data; if it holds names pass header=True"
 KNOWN = frozenset(ID_NAMES + LABEL_NAMES + STRING_NAMES)
 
 
@@ -129,7 +130,7 @@ class _Chooser:
         if at_string is not None or features is not None:
             return "vectors" if at_string is None else "strings"
         n_numeric = sum(self.numeric[k] for k in rest)
-        return "vectors" if n_numeric > 1 or n_numeric == len(rest) else "strings"
+        return "vectors" if n_numeric > 1 or 0 < n_numeric == len(rest) else "strings"
 
     def first_as_id(self, taken: Sequence[int | None], shifted: bool, kind: Kind) -> int | None:
         """The first column if it names the rows: text without repeats, or under an empty corner."""
@@ -161,6 +162,6 @@ class _Chooser:
 
     def done(self, kind: Kind, shifted: bool, id: int | None, label: int | None, objects: Sequence[int]) -> Layout:
         if self.names is None and kind == "strings" and self.width > 1:
-            self.notes.append("the first line was read as data; if it holds names pass header=True")
+            self.notes.append(FIRST_LINE_IS_DATA)
         note = "; ".join(self.notes)
         return Layout(kind, self.names, shifted, self.width, id, label, tuple(objects), note)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,84 +13,124 @@ from .delimited import Column, check_delimiter, find_column, guess_delimiter, nu
 from .grid import is_grid, read_grid
 from .layout import Layout, header_of, lay_out
 from .opening import Opened
-from .records import Matrix, Record, Records, collect
+from .records import Kind, Matrix, Record, Records, collect
 from .sequences import letter_check
 
+DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
 KINDS = (None, "strings", "vectors", "series", "matrix")
+Sample = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user said about a table; see `read`."""
+
+    kind: Any = None
+    id: Column | None = None
+    label: Column | None = None
+    string: Column | None = None
+    columns: Sequence[Column] | None = None
+    header: bool | None = None
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    alphabet: str | None = None
+    allow_empty: bool = False
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether something was said that means nothing to a matrix."""
+        return any(each is not None for each in (self.id, self.label, self.string, self.columns, self.alphabet))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Records to come, and what is known of them all."""
+
+    records: Iterator[Record]
+    kind: Kind
+    columns: list[str] | None
+    note: str
 
 
 def read_table(
     opened: Opened,
     *,
-    kind: str | None = None,
-    id: Column | None = None,
-    label: Column | None = None,
-    string: Column | None = None,
-    columns: Sequence[Column] | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    alphabet: str | None = None,
-    **rules: Any,
+    similarity: Any = None,
+    missing: str | float | None = None,
+    symmetrize: str | None = None,
+    **options: Any,
 ) -> Records | Matrix:
     """A whole table. Without `kind` a square of numbers with a zero diagonal or equal names is a matrix."""
-    delimiter, rows = _look(opened, kind, delimiter, encoding)
-    as_records = any(option is not None for option in (id, label, string, columns, alphabet))
-    if kind == "matrix" or (kind in (None, "vectors") and not as_records and is_grid(rows, header)):
-        return read_grid(opened, rows, delimiter, encoding, kind, header, rules, id=id)
+    every = {"similarity": similarity, "missing": missing, "symmetrize": symmetrize}
+    rules = {name: rule for name, rule in every.items() if rule is not None}
+    asked, sample = _look(opened, options)
+    is_numbers = asked.kind in (None, "vectors") and not asked.names_columns and is_grid(sample, asked.header)
+    if asked.kind == "matrix" or is_numbers:
+        return read_grid(
+            opened, sample, asked.delimiter, asked.encoding, asked.kind, asked.header, rules, id=asked.id
+        )  # fmt: skip
     if rules:
         raise ValueError(
             f"{opened.name} is read as records, for which {next(iter(rules))} means nothing; "
             "for a matrix pass kind='matrix'."
         )
-    if kind == "series":
-        records = _iter_series(opened, rows, delimiter, encoding, header, id, label)
-        return collect(records, "series", opened.name, None, "")
-    layout = lay_out(
-        rows, opened.name, kind=kind, header=header, id=id, label=label, string=string, columns=columns  # type: ignore[arg-type]
-    )  # fmt: skip
-    return collect(
-        _iter_rows(opened, layout, delimiter, encoding, alphabet), layout.kind, opened.name, layout.columns, layout.note
-    )
+    stream = _stream(opened, asked, sample)
+    return collect(stream.records, stream.kind, opened.name, stream.columns, stream.note)
 
 
-def iter_table(
-    opened: Opened,
-    *,
-    kind: str | None = None,
-    id: Column | None = None,
-    label: Column | None = None,
-    string: Column | None = None,
-    columns: Sequence[Column] | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    alphabet: str | None = None,
-) -> Iterator[Record]:
-    """The rows of a table one by one; the layout is settled by the first lines."""
-    delimiter, rows = _look(opened, kind, delimiter, encoding)
-    if kind == "matrix":
+def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
+    """The rows of a table one by one; what the columns are is settled by the first lines."""
+    asked, sample = _look(opened, options)
+    if asked.kind == "matrix":
         raise ValueError(f"{opened.name}: a matrix cannot be read record by record; use read.")
-    if kind == "series":
-        return _iter_series(opened, rows, delimiter, encoding, header, id, label)
-    layout = lay_out(
-        rows, opened.name, kind=kind, header=header, id=id, label=label, string=string, columns=columns  # type: ignore[arg-type]
-    )  # fmt: skip
-    return _iter_rows(opened, layout, delimiter, encoding, alphabet)
+    return _stream(opened, asked, sample).records
 
 
-def _look(opened: Opened, kind: str | None, delimiter: str | None, encoding: str) -> tuple[str, list[list[str]]]:
-    """The delimiter, and the cells of the first lines."""
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}; choose one of {', '.join(repr(k) for k in KINDS if k)}.")
+def _look(opened: Opened, options: dict[str, Any]) -> tuple[Asked, Sample]:
+    """What was asked, with the delimiter, and the cells of the first lines."""
+    encoding = options.get("encoding", "utf-8")
+    delimiter = options.get("delimiter")
     if delimiter is None:
         delimiter = guess_delimiter(opened.sample(encoding), opened.extension)
-    return check_delimiter(delimiter), sample_rows(opened, delimiter, encoding)
+    asked = Asked(**{**options, "delimiter": check_delimiter(delimiter)})
+    if asked.kind not in KINDS:
+        raise ValueError(f"kind is {asked.kind!r}; choose one of {', '.join(repr(k) for k in KINDS if k)}.")
+    if delimiter == "" and asked.header is None:  # a line of text is not a name, whatever it says
+        asked = replace(asked, header=False)
+    sample = sample_rows(opened, delimiter, encoding)
+    if delimiter == ";" and asked.kind != "strings" and asked.string is None:
+        _refuse_decimal_commas(sample, opened.name)
+    return asked, sample
 
 
-def _iter_rows(opened: Opened, layout: Layout, delimiter: str, encoding: str, alphabet: str | None) -> Iterator[Record]:
-    check = letter_check(alphabet)
-    rows = split_rows(opened.lines(encoding), delimiter, opened.name)
+def _refuse_decimal_commas(sample: Sample, name: str) -> None:
+    comma = next((cell for row in sample for cell in row if DECIMAL_COMMA.fullmatch(cell)), None)
+    if comma is not None:
+        raise ValueError(
+            f"{name} writes {comma!r} with a decimal comma; write decimals with a point, "
+            "or, if these are strings, say which column holds them with string=."
+        )
+
+
+def _stream(opened: Opened, asked: Asked, sample: Sample) -> Stream:
+    if asked.kind == "series":
+        return Stream(_iter_series(opened, asked, sample), "series", None, "")
+    layout = lay_out(
+        sample,
+        opened.name,
+        kind=asked.kind,
+        header=asked.header,
+        id=asked.id,
+        label=asked.label,
+        string=asked.string,
+        columns=asked.columns,
+    )
+    return Stream(_iter_rows(opened, asked, layout), layout.kind, layout.columns, layout.note)
+
+
+def _iter_rows(opened: Opened, asked: Asked, layout: Layout) -> Iterator[Record]:
+    check = letter_check(asked.alphabet)
+    rows = split_rows(opened.lines(asked.encoding), asked.delimiter, opened.name)
     if layout.header is not None:
         next(rows)
     for k, (line, cells) in enumerate(rows):
@@ -102,8 +144,11 @@ def _iter_rows(opened: Opened, layout: Layout, delimiter: str, encoding: str, al
             raise ValueError(f"{opened.name}: line {line} has an empty id; give every record an id.")
         object: Any
         if layout.kind == "strings":
+            where = f"{opened.name}: line {line} ({name!r})"
             object = cells[layout.objects[0]]
-            check(object, f"{opened.name}: line {line} ({name!r})")
+            if not object and not asked.allow_empty:
+                raise ValueError(f"{where} has an empty string; pass allow_empty=True if this is meant.")
+            check(object, where)
         else:
             object = _vector(cells, layout, line, opened.name)
         yield Record(name, object, None if layout.label is None else cells[layout.label].strip())
@@ -119,23 +164,15 @@ def _vector(cells: list[str], layout: Layout, line: int, name: str) -> Any:
         raise
 
 
-def _iter_series(
-    opened: Opened,
-    sample: list[list[str]],
-    delimiter: str,
-    encoding: str,
-    header: bool | None,
-    id: Column | None,
-    label: Column | None,
-) -> Iterator[Record]:
+def _iter_series(opened: Opened, asked: Asked, sample: Sample) -> Iterator[Record]:
     """A series a row, each of its own length; cells that are empty at the end of a row are padding."""
-    names, _ = header_of(sample, bool(header), False)
+    names, _ = header_of(sample, bool(asked.header), False)
     width = min(len(row) for row in sample)
     at_id, at_label = (
         None if which is None else find_column(which, names, width, opened.name, what)
-        for which, what in ((id, "id"), (label, "label"))
+        for which, what in ((asked.id, "id"), (asked.label, "label"))
     )
-    rows = split_rows(opened.lines(encoding), delimiter, opened.name)
+    rows = split_rows(opened.lines(asked.encoding), asked.delimiter, opened.name)
     if names is not None:
         next(rows)
     for k, (line, cells) in enumerate(rows):
