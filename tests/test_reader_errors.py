@@ -88,7 +88,8 @@ BAD = {
     "ids of a matrix": ("x.csv", MATRIX, {"kind": "matrix", "id": 1}, "stand in its first column"),
     "underscore": ("x.csv", "1,2\n3,1_2\n", {"kind": "matrix"}, "line 2, column 2 is '1_2'"),
     "empty series": ("x.csv", "a,1\nb,\n", {"kind": "series", "id": 0}, "line 2 holds no series"),
-    "rule for records": ("x.csv", "id,string\na,AC\n", {"missing": 1}, "missing means nothing"),
+    "rule for records": ("x.csv", "id,string\na,AC\n", {"missing": 1, "id": 0}, "missing means nothing"),
+    "rule for strings": ("x.csv", "id,string\na,AC\n", {"missing": 1}, r"line 2, column 2 \('string'\) is 'AC'"),
     "rule for vectors": ("x.csv", "1,2,4\n3,4,4\n", {"kind": "vectors", "missing": 1}, "missing means nothing"),
     # matrices
     "text in a matrix": ("D.csv", MATRIX.replace("3,0", "x,0"), {}, r"line 4, column 3 \('b'\) is 'x'"),

@@ -19,8 +19,6 @@ from medianmap.readers import (
     read,
 )
 
-D3 = np.array([[0, 1.5, 2], [1.5, 0, 0.25], [2, 0.25, 0]])
-
 
 def on_stdin(monkeypatch, text):
     class Stdin:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import refuse_not_square, square_kind
-from .delimited import UNKNOWN, Column, is_number, is_numeric, is_text, numbers, split_rows
+from .delimited import UNKNOWN, Column, is_number, is_text, numbers, split_rows
 from .dissimilarity import finish
 from .layout import FIRST_LINE_IS_DATA, ID_NAMES, KNOWN, LABEL_NAMES, header_of
 from .opening import Opened
@@ -40,7 +40,7 @@ def is_grid(rows: Sequence[Sequence[str]], header: bool | None) -> bool:
         return True
     if names and (names[0].lower() in LABEL_NAMES or any(title.lower() in KNOWN for title in names[1:])):
         return False
-    return len(set(firsts)) == len(firsts) or is_numeric(firsts)
+    return len(set(firsts)) == len(firsts) or not is_text(firsts)
 
 
 def read_grid(

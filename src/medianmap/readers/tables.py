@@ -64,6 +64,8 @@ def read_table(
     every = {"similarity": similarity, "missing": missing, "symmetrize": symmetrize}
     rules = {name: rule for name, rule in every.items() if rule is not None}
     asked, sample = _look(opened, options)
+    if rules and asked.kind is None and not asked.names_columns:  # they are said of matrices alone
+        asked = replace(asked, kind="matrix")
     is_numbers = asked.kind in (None, "vectors") and not asked.names_columns and is_grid(sample, asked.header)
     if asked.kind == "matrix" or is_numbers:
         return read_grid(
