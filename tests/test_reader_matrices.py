@@ -230,3 +230,5 @@ def test_anndata(tmp_path):
     with pytest.raises(ValueError, match="2 of 6 pairs have no value"):
         from_anndata(cells, key="graph")
     assert from_anndata(cells, key="graph", missing=9).D[1, 2] == 9
+    cells.write_h5ad(tmp_path / "sparse.h5ad")
+    np.testing.assert_array_equal(read(tmp_path / "sparse.h5ad", key="graph", missing=9).D, np.where(D3 == 0.25, 9, D3))

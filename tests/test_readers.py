@@ -161,6 +161,14 @@ def test_an_iris_frame_from_pandas(put):
     assert found.columns == list(bunch.data.columns)
 
 
+def test_lines_longer_than_a_first_look(put):
+    X = np.arange(60_000.0).reshape(3, 20_000)
+    names = [f"feature{k}" for k in range(20_000)]
+    found = read(put("x.csv", pd.DataFrame(X, ["p", "q", "r"], names).to_csv()))
+    np.testing.assert_array_equal(found.objects, X)
+    assert (found.ids, found.columns) == (["p", "q", "r"], names)
+
+
 def test_series_have_lengths_of_their_own(put):
     found = read(put("x.csv", "a,1,2,3\nb,4,,\n"), kind="series", id=0)
     assert found.ids == ["a", "b"]

@@ -62,7 +62,8 @@ def _dense(array: Any, kind: str) -> NDArray[Any]:
         return np.asarray(array)
     if kind == "vectors":
         return np.asarray(array.toarray())
-    stored = array.tocoo()
+    stored = array.tocoo(copy=True)
+    stored.sum_duplicates()
     D = np.full(stored.shape, np.nan)
     D[stored.row, stored.col] = stored.data
     return D
