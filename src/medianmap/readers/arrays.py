@@ -94,7 +94,7 @@ def _kind_of(array: NDArray[Any], rules: dict[str, Any]) -> tuple[str, str]:
 
 
 def square_kind(X: NDArray[Any], has_rules: bool, same_names: bool | None = None) -> tuple[str, str]:
-    """ "matrix" or "vectors" for numbers (N, M), and a note: square with a zero diagonal is a matrix."""
+    """Whether numbers (N, M) are a "matrix" or "vectors", and a note: a square with a zero diagonal is a matrix."""
     if X.shape[0] != X.shape[1]:
         return "vectors", ""
     if same_names or has_rules:
