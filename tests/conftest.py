@@ -33,3 +33,15 @@ def shared_data() -> Path:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20261115)
+
+
+@pytest.fixture
+def put(tmp_path):
+    """put(name, content) -> path of a new file with these bytes or this text."""
+
+    def write(name: str, content: bytes | str) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write

@@ -1,0 +1,148 @@
+"""NumPy's .npy (a memory map) and .npz: a matrix, vectors, series or strings, whichever the arrays are."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sources.condensed import condensed_size
+from .dissimilarity import finish
+from .opening import Opened
+from .records import Matrix, Records, counted, refuse_duplicate_ids
+
+BESIDE = ("ids", "labels")  # names of arrays in a .npz that belong to another one
+KINDS = ("strings", "vectors", "series", "matrix")
+
+
+def read_npy(opened: Opened, *, kind: str | None = None, **rules: Any) -> Records | Matrix:
+    """One array; from a plain file it stays on disk as a memory map."""
+    try:
+        if opened.path is None or opened.compressed:
+            array = np.load(BytesIO(opened.stream.read()), allow_pickle=False)
+        else:
+            array = np.load(opened.path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise ValueError(f"{opened.name} is not a whole .npy file of numbers or strings ({error}).") from None
+    return from_array(opened.name, array, kind, None, None, rules)
+
+
+def read_npz(opened: Opened, *, kind: str | None = None, key: str | None = None, **rules: Any) -> Records | Matrix:
+    """One array of the archive, with the arrays `ids` and `labels` beside it if there are; or a series an array."""
+    try:
+        with np.load(BytesIO(opened.stream.read()), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except (ValueError, zipfile.BadZipFile, OSError) as error:
+        raise ValueError(f"{opened.name} is not a whole .npz file of numbers or strings ({error}).") from None
+    beside = {name: arrays.pop(name).astype(str).ravel().tolist() for name in BESIDE if name in arrays and name != key}
+    if key is None and len(arrays) > 1 and all(a.ndim == 1 and a.dtype.kind in "fiub" for a in arrays.values()):
+        return _series(arrays, beside.get("labels"), kind, opened.name)
+    if key is None and len(arrays) == 1:
+        key = next(iter(arrays))
+    if key is None or key not in arrays:
+        wanted = "" if key is None else f"no {key!r} but "
+        raise ValueError(f"{opened.name} holds {wanted}the arrays {', '.join(map(repr, arrays))}; pass one as key=.")
+    return from_array(opened.name, arrays[key], kind, beside.get("ids"), beside.get("labels"), rules)
+
+
+def from_array(
+    name: str,
+    array: NDArray[Any],
+    kind: str | None,
+    ids: list[str] | None,
+    labels: list[str] | None,
+    rules: dict[str, Any],
+) -> Records | Matrix:
+    """What an array is: text is strings; square with zeros on the diagonal, or 1-D, a matrix; else 2-D vectors."""
+    if kind not in (None, *KINDS):
+        raise ValueError(f"kind is {kind!r}; choose one of {', '.join(map(repr, KINDS))}.")
+    if array.size == 0 or array.ndim not in (1, 2) or array.dtype.kind not in "fiubU":
+        raise ValueError(
+            f"{name} holds an array of {array.dtype} with shape {array.shape}; a matrix, vectors or strings are needed."
+        )
+    kind, note = _kind_of(array, rules) if kind is None else (kind, "")
+    n = condensed_size(len(array)) if kind == "matrix" and array.ndim == 1 else len(array)
+    for given, what in ((ids, "ids"), (labels, "labels")):
+        if given is not None and len(given) != n:
+            raise ValueError(f"{name} holds {len(given)} {what} for {n} points; give one a point.")
+    if ids is not None:
+        refuse_duplicate_ids(ids, name, "place")
+    if kind == "matrix":
+        return _matrix(name, array, ids, labels, note, rules)
+    if rules:
+        raise ValueError(
+            f"{name} holds {kind}, so {next(iter(rules))} means nothing here; for a matrix pass kind='matrix'."
+        )
+    if (kind == "strings") != (array.dtype.kind == "U") or array.ndim != (1 if kind == "strings" else 2):
+        raise ValueError(f"{name} holds an array of {array.dtype} with shape {array.shape}, which is not {kind}.")
+    objects: Any = array
+    if kind != "vectors":
+        objects = [str(s) for s in array] if kind == "strings" else list(array)
+    return Records(ids or counted(len(array)), objects, kind, None, labels, None, note)  # type: ignore[arg-type]
+
+
+def _kind_of(array: NDArray[Any], rules: dict[str, Any]) -> tuple[str, str]:
+    """Kind and, where it was a guess, what it rests on."""
+    if array.dtype.kind == "U":
+        return "strings", ""
+    if array.ndim == 1:
+        return "matrix", "a 1-D array was read as a condensed matrix"
+    return square_kind(array, bool(rules))
+
+
+def square_kind(X: NDArray[Any], has_rules: bool, same_names: bool | None = None) -> tuple[str, str]:
+    """Whether numbers (N, M) are a "matrix" or "vectors", and a note: a square with a zero diagonal is a matrix."""
+    if X.shape[0] != X.shape[1]:
+        return "vectors", ""
+    if same_names or has_rules:
+        return "matrix", ""
+    if same_names is False:
+        return "vectors", "rows and columns have different names, so read as vectors"
+    if not np.diagonal(X).any():
+        return "matrix", "square with zeros on the diagonal, so read as a matrix; for vectors pass kind='vectors'"
+    return "vectors", "square, but the diagonal is not zero, so read as vectors; for a matrix pass kind='matrix'"
+
+
+def _matrix(
+    name: str,
+    array: NDArray[Any],
+    ids: list[str] | None,
+    labels: list[str] | None,
+    note: str,
+    rules: dict[str, Any],
+) -> Matrix:
+    if array.dtype.kind == "U":
+        raise ValueError(f"{name} holds text, but a matrix is of numbers.")
+    if array.ndim == 1:
+        n = condensed_size(len(array))
+        if n is None:
+            raise ValueError(
+                f"{name} holds a 1-D array of {len(array)} entries; a condensed matrix of N points has N (N - 1) / 2."
+            )
+        if not rules:
+            return Matrix(ids, array, labels, note)
+        square = np.full((n, n), np.nan)
+        square[np.triu_indices(n, 1)] = array
+        array = np.where(np.isnan(square), square.T, square)
+    refuse_not_square(array, name)
+    return finish(name, array, ids, labels=labels, note=note, **rules)
+
+
+def refuse_not_square(array: NDArray[Any], name: str) -> None:
+    """ValueError for a matrix whose sides differ."""
+    if array.shape[0] != array.shape[1]:
+        raise ValueError(
+            f"{name} has {array.shape[0]} rows and {array.shape[1]} columns of numbers, but a matrix of "
+            "dissimilarities is square; the file may be truncated. For vectors pass kind='vectors'."
+        )
+
+
+def _series(arrays: dict[str, NDArray[Any]], labels: list[str] | None, kind: str | None, name: str) -> Records:
+    if kind not in (None, "series"):
+        raise ValueError(f"{name} holds {len(arrays)} 1-D arrays, one series each; to read one of them pass its key=.")
+    if labels is not None and len(labels) != len(arrays):
+        raise ValueError(f"{name} holds {len(labels)} labels for {len(arrays)} series; give one a series.")
+    return Records(list(arrays), list(arrays.values()), "series", None, labels, None, "")

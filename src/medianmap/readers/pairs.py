@@ -1,0 +1,212 @@
+"""Tables of pairs, a line each: (id, id, value), and the 12 columns of BLAST and MMseqs2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..validation import check_choice
+from .delimited import Column, check_delimiter, find_column, guess_delimiter, is_number, sample_rows, split_rows
+from .dissimilarity import Rule, finish
+from .opening import Opened
+from .records import Matrix, refuse_duplicate_ids
+
+M8_COLUMNS = [
+    "qseqid", "sseqid", "pident", "length", "mismatch", "gapopen",
+    "qstart", "qend", "sstart", "send", "evalue", "bitscore",
+]  # fmt: skip
+SCORES = ("pident", "evalue", "bitscore")
+DUPLICATES = ("error", "first", "min", "max")
+
+# The square array of a pair table is made in memory; beyond this (23000 points) a database serves better.
+DENSE_BYTES = 4 * 2**30
+
+Pair = tuple[int, str, str, str]  # line, row id, column id, value
+
+
+def read_pairs(
+    opened: Opened,
+    *,
+    columns: Sequence[Column] | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    **options: Any,
+) -> Matrix:
+    """A table of three columns (from, to, value); columns : which three, if there are more."""
+    if delimiter is None:
+        delimiter = guess_delimiter(_plain(opened, encoding), opened.extension) or " "
+    rows = sample_rows(opened, check_delimiter(delimiter), encoding, comments=True)
+    width = len(rows[0]) if rows else 0
+    if columns is None and width != 3:
+        raise ValueError(
+            f"{opened.name} has {width} columns; a pair table has three (from, to, value). "
+            "Say which: columns=(0, 1, 2)."
+        )
+    chosen: Sequence[Column] = range(3) if columns is None else columns
+    if len(chosen) != 3:
+        raise ValueError(f"columns has {len(chosen)} entries; name three columns: from, to and value.")
+    if header is None:
+        value = chosen[2]
+        header = isinstance(value, str) or not (-width <= value < width and is_number(rows[0][value]))
+    names = [cell.strip() for cell in rows[0]] if header else None
+    what = ("first id", "second id", "value")
+    at = [find_column(c, names, width, opened.name, w) for c, w in zip(chosen, what, strict=True)]
+    lines = split_rows(opened.lines(encoding), delimiter, opened.name, comments=True)
+    if header:
+        next(lines)
+    return assemble(opened.name, _cells(lines, width, at, opened.name), **options)
+
+
+def read_m8(
+    opened: Opened, *, score: str = "bitscore", similarity: Rule = None, encoding: str = "utf-8", **options: Any
+) -> Matrix:
+    """BLAST -outfmt 6 / MMseqs2 m8: from query to subject, by `score`; '#' lines (-outfmt 7) are passed over."""
+    check_choice(score, "score", SCORES)
+    if similarity is None:
+        raise ValueError(
+            f"{opened.name} holds search scores, and {score} is not a dissimilarity; say how it becomes one, "
+            "for example similarity='max-s', similarity='normalized' or a function of the array of scores."
+        )
+    if score == "evalue" and not callable(similarity):
+        raise ValueError(
+            f"An e-value grows as two sequences differ, so similarity={similarity!r} would turn it round; "
+            "pass a function, for example similarity=numpy.log1p."
+        )
+    lines = split_rows(opened.lines(encoding), "\t", opened.name, comments=True)
+    at = [0, 1, M8_COLUMNS.index(score)]
+    # "-outfmt '6 std qlen slen'" has further columns after the twelve.
+    width = max(len(M8_COLUMNS), *(len(row) for row in sample_rows(opened, "\t", encoding, comments=True)[:1]))
+    cells = _cells(lines, width, at, opened.name)
+    return assemble(opened.name, cells, similarity=similarity, several="several hits of a pair are usual", **options)
+
+
+def _plain(opened: Opened, encoding: str) -> list[str]:
+    return [line for line in opened.sample(encoding) if not line.startswith("#")] or [""]
+
+
+def _cells(rows: Iterable[tuple[int, list[str]]], width: int, at: Sequence[int], name: str) -> Iterator[Pair]:
+    a, b, v = at
+    for line, cells in rows:
+        if len(cells) != width:
+            raise ValueError(
+                f"{name}: line {line} has {len(cells)} columns where {width} are expected; the file may be truncated."
+            )
+        yield line, cells[a].strip(), cells[b].strip(), cells[v]
+
+
+def assemble(
+    name: str,
+    pairs: Iterable[Pair],
+    *,
+    ids: Sequence[str] | None = None,
+    symmetric: bool | None = None,
+    duplicates: str = "error",
+    several: str = "",
+    **rules: Any,
+) -> Matrix:
+    """The square matrix of a list of pairs.
+
+    ids : which objects, in which order; by default all, as they first occur (the first id of a line before the second).
+    symmetric : True mirrors every pair that occurs in one direction only; False mirrors none; None, the default, reads
+        a table in which no pair occurs in both directions as one triangle and mirrors it, and any other as it is.
+    duplicates : "error", or which value counts if a pair occurs on several lines: "first", "min" or "max".
+    """
+    check_choice(symmetric, "symmetric", (None, True, False))
+    check_choice(duplicates, "duplicates", DUPLICATES)
+    given = None if ids is None else [str(each) for each in ids]
+    if given is not None:
+        refuse_duplicate_ids(given, "ids", "place")
+    names, (lines, i, l), values = _coded(name, pairs, given)
+    n = len(names)
+    if n * n * 8 > DENSE_BYTES:
+        raise ValueError(
+            f"{name} names {n} objects, whose square matrix would take {n * n * 8 / 2**30:.0f} GiB of memory; "
+            "keep the pairs in a database and open them as a source of pairs."
+        )
+    S = np.full((n, n), np.nan)
+    S.ravel()[:] = _one_a_pair(name, i * n + l, values, lines, names, n * n, duplicates, several)
+    S, note = _mirrored(name, S, names, symmetric)
+    return finish(name, S, names, note=note, **rules)
+
+
+def _coded(
+    name: str, pairs: Iterable[Pair], given: list[str] | None
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.float64]]:
+    """Ids, (3, P) lines, rows and columns, and (P,) values of the P pairs."""
+    code = {} if given is None else {each: k for k, each in enumerate(given)}
+    places: list[tuple[int, int, int]] = []
+    values: list[float] = []
+    for line, a, b, text in pairs:
+        try:
+            if given is None:
+                places.append((line, code.setdefault(a, len(code)), code.setdefault(b, len(code))))
+            else:
+                places.append((line, code[a], code[b]))
+            values.append(float(text))
+            if "_" in text:  # Python reads '1_2' as twelve
+                raise ValueError
+        except KeyError as error:
+            raise ValueError(f"{name}: line {line} has the id {error}, which is not among the ids given.") from None
+        except ValueError:
+            raise ValueError(f"{name}: line {line} has {text!r} where a number is needed.") from None
+        if not (a and b):
+            raise ValueError(f"{name}: line {line} has an empty id; a pair needs two.")
+    if not places:
+        raise ValueError(f"{name} holds no pairs; check that this is the right file.")
+    return list(code), np.array(places, np.int64).T, np.array(values)
+
+
+def _one_a_pair(
+    name: str,
+    key: NDArray[np.int64],
+    values: NDArray[np.float64],
+    lines: NDArray[np.int64],
+    names: list[str],
+    size: int,
+    duplicates: str,
+    several: str,
+) -> NDArray[np.float64]:
+    """(size,) values by key, NaN where there is none."""
+    order = np.argsort(key, kind="stable")
+    again = np.flatnonzero(key[order][1:] == key[order][:-1])
+    if len(again) and duplicates == "error":
+        at = again[np.argmin(lines[order][again + 1])]
+        first, second = order[at], order[at + 1]
+        i, l = divmod(int(key[first]), len(names))
+        hint = f" ({several})" if several else ""
+        raise ValueError(
+            f"{name}: lines {lines[first]} and {lines[second]} are both the pair ({names[i]!r}, {names[l]!r}){hint}; "
+            "delete one, or say which counts: duplicates='first', 'min' or 'max'."
+        )
+    flat = np.full(size, np.nan)
+    if duplicates in ("min", "max"):
+        (np.fmin if duplicates == "min" else np.fmax).at(flat, key, values)
+    else:
+        flat[key[::-1]] = values[::-1]  # the last assignment to a place stays: backwards, that is the first line
+    return flat
+
+
+def _mirrored(
+    name: str, S: NDArray[np.float64], names: list[str], symmetric: bool | None
+) -> tuple[NDArray[np.float64], str]:
+    """S with one-way pairs mirrored where the rule of `assemble` says so, and what was done, in words."""
+    known = ~np.isnan(S)
+    np.fill_diagonal(known, False)
+    if symmetric is False or (symmetric is None and (known & known.T).any()) or not known.any():
+        return S, ""
+    if symmetric:
+        unlike = np.argwhere(known & known.T & (S != S.T))
+        if len(unlike):
+            i, l = (int(k) for k in unlike[0])
+            raise ValueError(
+                f"{name} was declared symmetric, but ({names[i]!r}, {names[l]!r}) is {S[i, l]:g} one way and "
+                f"{S[l, i]:g} the other; leave symmetric=True out and, if you like, "
+                "pass symmetrize='min', 'max' or 'mean'."
+            )
+    mirrored = np.where(known, S, S.T)
+    note = "" if symmetric else "no pair occurs in both directions: read as one triangle and mirrored"
+    return mirrored, note

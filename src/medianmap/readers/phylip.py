@@ -1,0 +1,140 @@
+"""PHYLIP distance matrices: a count, then a row a point; square or lower triangle, names of ten letters or words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..validation import check_choice
+from .delimited import is_number
+from .dissimilarity import finish
+from .opening import Opened
+from .records import Matrix, refuse_duplicate_ids
+
+NAME_WIDTH = 10
+Line = tuple[int, str]
+Split = Callable[[str], tuple[str, list[str]]]
+Rows = list[tuple[str, list[float]]]
+
+
+def read_phylip(opened: Opened, *, names: str | None = None, encoding: str = "utf-8", **rules: Any) -> Matrix:
+    """A square or lower-triangular matrix; a lower one, with or without its diagonal, is mirrored.
+
+    names : "relaxed" (a name ends at the first blank), "strict" (a name is the first ten letters, blanks included);
+        None tries relaxed, then strict, and refuses a file that both can read but differently.
+    """
+    check_choice(names, "names", (None, "relaxed", "strict"))
+    lines = [(k, line.rstrip("\r\n")) for k, line in enumerate(opened.lines(encoding), 1) if line.strip()]
+    n = _count(lines[0], opened.name)
+    body = lines[1:]
+    rows = _rows(body, n, SPLITS[names], opened.name) if names else _either(body, n, opened.name)
+    ids = [name for name, _ in rows]
+    refuse_duplicate_ids(ids, opened.name, "row")
+    return finish(opened.name, _square([values for _, values in rows]), ids, **rules)
+
+
+def _count(line: Line, name: str) -> int:
+    words = line[1].split()
+    if not words or not words[0].isdecimal() or int(words[0]) < 1:
+        raise ValueError(
+            f"{name}: line {line[0]} is {line[1].strip()[:40]!r}, but a PHYLIP matrix opens with "
+            "the number of its points."
+        )
+    return int(words[0])
+
+
+def _relaxed(line: str) -> tuple[str, list[str]]:
+    name, *cells = line.split()
+    return name, cells
+
+
+def _strict(line: str) -> tuple[str, list[str]]:
+    return line[:NAME_WIDTH].strip(), line[NAME_WIDTH:].split()
+
+
+SPLITS: dict[str, Split] = {"relaxed": _relaxed, "strict": _strict}
+
+
+def _either(body: Sequence[Line], n: int, name: str) -> Rows:
+    """Rows under the way of reading names that fits."""
+    try:
+        relaxed = _rows(body, n, _relaxed, name)
+    except ValueError as error:
+        try:
+            return _rows(body, n, _strict, name)
+        except ValueError:
+            raise error from None
+    if all(len(row_name) <= NAME_WIDTH for row_name, _ in relaxed):
+        return relaxed
+    try:
+        strict = _rows(body, n, _strict, name)
+    except ValueError:
+        return relaxed
+    if strict != relaxed:
+        raise ValueError(
+            f"{name} can be read with names of ten letters ({strict[0][0]!r}) and with names that end at a blank "
+            f"({relaxed[0][0]!r}); say which: names='strict' or names='relaxed'."
+        )
+    return relaxed
+
+
+def _rows(body: Sequence[Line], n: int, split: Split, name: str) -> Rows:
+    """n names with their numbers: n each (square), or k (+ 1 with the diagonal) in row k = 0, 1, ... (lower)."""
+    rows: Rows = []
+    shape: Callable[[int], int] | None = None
+    k = 0
+    while k < len(body):
+        number, line = body[k]
+        k += 1
+        if len(rows) == n:
+            raise ValueError(f"{name} says {n} points, but there is another row in line {number}; correct the count.")
+        row_name, cells = split(line)
+        if not row_name:
+            raise ValueError(f"{name}: line {number} has no name; every row opens with the name of its point.")
+        values = _numbers(cells, number, row_name, name)
+        if shape is None:
+            shape = _shape(len(values), n)
+        need = shape(len(rows))
+        while len(values) < need and k < len(body):  # a long row may go on over several lines
+            values += _numbers(body[k][1].split(), body[k][0], row_name, name)
+            k += 1
+        if len(values) != need:
+            raise ValueError(
+                f"{name}: the row of {row_name!r} (line {number}) has {len(values)} numbers where {need} are expected; "
+                "a matrix is square or a lower triangle."
+            )
+        rows.append((row_name, values))
+    if len(rows) != n:
+        raise ValueError(f"{name} says {n} points but holds {len(rows)}; the file may be truncated.")
+    return rows
+
+
+def _shape(first: int, n: int) -> Callable[[int], int]:
+    """How many numbers each row has, from how many the first line has."""
+    if first == 0:
+        return lambda row: row
+    if first == 1 and n > 1:
+        return lambda row: row + 1
+    return lambda row: n
+
+
+def _numbers(cells: Sequence[str], line: int, row_name: str, name: str) -> list[float]:
+    bad = next((cell for cell in cells if not is_number(cell)), None)
+    if bad is not None:
+        raise ValueError(f"{name}: line {line}, in the row of {row_name!r}, has {bad!r} where a number is needed.")
+    return [float(cell) for cell in cells]
+
+
+def _square(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """D (N, N); a lower triangle is mirrored, with zeros on a diagonal that is not there."""
+    n = len(rows)
+    if len(rows[0]) == n:
+        return np.array(rows, np.float64)
+    D = np.zeros((n, n))
+    for i, row in enumerate(rows):
+        D[i, : len(row)] = row
+        D[: len(row), i] = row
+    return D

@@ -1,0 +1,125 @@
+"""FASTA and FASTQ: the first word of a header is the id, the rest the description, the letters the object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..extras import require
+from .opening import Opened
+from .records import Record, Records, collect
+
+# Letters of the nucleic and amino acid codes of IUPAC, ambiguous ones included; upper and lower case alike.
+ALPHABETS = {
+    "dna": "ACGTRYSWKMBDHVN",
+    "rna": "ACGURYSWKMBDHVN",
+    "protein": "ACDEFGHIKLMNPQRSTVWYBJOUXZ*",
+}
+LabelRule = int | Callable[[str], str] | None
+
+
+def letter_check(alphabet: str | None) -> Callable[[str, str], None]:
+    """(string, where it stands) -> nothing, or ValueError for the first letter outside the alphabet.
+
+    alphabet : "dna", "rna", "protein" (any case), or the letters that are allowed; None allows all.
+    """
+    if alphabet is None:
+        return lambda string, where: None
+    if not isinstance(alphabet, str) or not alphabet:
+        raise ValueError(f"alphabet is {alphabet!r}; pass the letters allowed, or 'dna', 'rna' or 'protein'.")
+    letters = ALPHABETS.get(alphabet)
+    outside = re.compile(
+        f"[^{re.escape(alphabet if letters is None else letters)}]", re.DOTALL | (re.IGNORECASE if letters else 0)
+    )
+
+    def check(string: str, where: str) -> None:
+        found = outside.search(string)
+        if found:
+            raise ValueError(
+                f"{where} has {found.group()!r} at position {found.start() + 1}, which is not in the alphabet "
+                f"{alphabet!r}; correct the record or pass another alphabet."
+            )
+
+    return check
+
+
+def iter_sequences(
+    opened: Opened,
+    format: str,
+    *,
+    label: LabelRule = None,
+    alphabet: str | None = None,
+    allow_empty: bool = False,
+) -> Iterator[Record]:
+    """The records of a FASTA or FASTQ file one by one; nothing but the present record is kept in memory.
+
+    label : which word of the header is the label, counted from 0 (the id), or a function of the whole header.
+    allow_empty : whether a record may have no letters.
+    """
+    dnaio = require("dnaio", "seq", f"The format {format!r}")
+    label_of = _label_rule(label)
+    check = letter_check(alphabet)
+    number = 0
+    try:
+        with dnaio.open(opened.stream, fileformat=format) as reader:
+            for number, entry in enumerate(reader, 1):
+                yield _record(entry, f"{opened.name}: record {number}", label_of, check, allow_empty)
+    except dnaio.FileFormatError as error:
+        raise ValueError(f"{opened.name} is not a whole {format.upper()} file: {error}") from None
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise ValueError(
+            f"{opened.name} is not UTF-8 text: there is the byte 0x{byte:02x} after record {number}; "
+            "convert it to UTF-8."
+        ) from None
+
+
+def _record(
+    entry: Any,
+    where: str,
+    label_of: Callable[[str, str], str | None],
+    check: Callable[[str, str], None],
+    allow_empty: bool,
+) -> Record:
+    name, *description = entry.name.split(maxsplit=1) or [""]
+    if not name:
+        raise ValueError(f"{where} has no name after its first sign; give every record an id.")
+    where = f"{where} ({name!r})"
+    letters = "".join(entry.sequence.split())
+    if not letters and not allow_empty:
+        raise ValueError(
+            f"{where} has no letters: the file may be truncated. "
+            "Complete it, or pass allow_empty=True if this is meant."
+        )
+    check(letters, where)
+    return Record(name, letters, label_of(entry.name, where), "".join(description).strip())
+
+
+def _label_rule(label: LabelRule) -> Callable[[str, str], str | None]:
+    """(header, where it stands) -> label."""
+    if label is None:
+        return lambda header, where: None
+    if callable(label):
+        return lambda header, where: str(label(header))
+    if isinstance(label, bool) or not isinstance(label, int) or label < 0:
+        raise ValueError(
+            f"label is {label!r}; for sequences it is the number of a word of the header (1 is the word after the id) "
+            "or a function of the header."
+        )
+
+    def word(header: str, where: str) -> str:
+        words = header.split()
+        if label >= len(words):
+            raise ValueError(
+                f"{where} has {len(words)} words in its header, so there is no word {label} to be its label; "
+                "words are counted from 0, the id."
+            )
+        return words[label]
+
+    return word
+
+
+def read_sequences(opened: Opened, format: str, **options: Any) -> Records:
+    """A whole FASTA or FASTQ file."""
+    return collect(iter_sequences(opened, format, **options), "strings", opened.name, None, "")
