@@ -9,6 +9,7 @@ from strategies import cases
 
 from medianmap import PrototypeClassifier, reference
 from medianmap.base import as_generator
+from medianmap.spaces import VectorSpace
 
 # The search does not see the labels; one of each kind suffices beside the unsupervised comparisons.
 PAIRS = [(method, search) for method in METHODS for search in ("auto", "standard", "gemm")]
@@ -72,15 +73,16 @@ def test_supervised_batch_maps_equal_the_reference(method, seed, n, weighted, sc
     start = X[rng.permutation(n)[:K]]
     clf = PrototypeClassifier(estimator(method, K, BATCH, init=start), 0.4, label_scale="mean" if scaled else None)
     clf.fit(X, y, sample_weight=m)
-    mean = np.average(reference.squared_distances(X, X), weights=np.outer(m, m)) if scaled and n > 1 else 1.0
-    if scaled and n > 1:  # the mean of all pairs, by another way; too small a difference to move anything
-        expected, labels, _ = supervised_reference(method, K, start, X=X, m=m, y=y, beta=0.4, scale=mean)
-        np.testing.assert_allclose(clf.estimator_.cluster_centers_, expected, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(clf.prototype_labels_, labels, rtol=1e-9, atol=1e-9)
-        return
-    expected, labels, _ = supervised_reference(method, K, start, X=X, m=m, y=y, beta=0.4)
+    scale = VectorSpace(X).mean(m) or 1.0 if scaled else 1.0
+    expected, labels, _ = supervised_reference(method, K, start, X=X, m=m, y=y, beta=0.4, scale=scale)
     np.testing.assert_array_equal(clf.estimator_.cluster_centers_, expected)
     np.testing.assert_array_equal(clf.prototype_labels_, labels)
+
+
+def test_the_mean_of_vectors_is_that_of_all_pairs(rng):
+    X, m = rng.normal(size=(30, 3)), rng.integers(1, 5, 30).astype(float)
+    pairs = np.average(reference.squared_distances(X, X), weights=np.outer(m, m))
+    assert VectorSpace(X).mean(m) == pytest.approx(pairs, rel=1e-12)
 
 
 @pytest.mark.parametrize("collisions", ["distinct", "allow", "noise"])

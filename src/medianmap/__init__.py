@@ -8,6 +8,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .classifier import PrototypeClassifier
     from .estimators import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
+    from .patches.clusterer import PatchClusterer
     from .persistence import load, save
     from .sources import as_dissimilarity
 
@@ -20,6 +21,7 @@ _HOME = {
     "BatchNeuralGas": ".estimators",
     "BatchSOM": ".estimators",
     "PrototypeClassifier": ".classifier",
+    "PatchClusterer": ".patches.clusterer",
     "as_dissimilarity": ".sources",
     "save": ".persistence",
     "load": ".persistence",
@@ -32,6 +34,7 @@ __all__ = [
     "MedianKMeans",
     "MedianNeuralGas",
     "MedianSOM",
+    "PatchClusterer",
     "PrototypeClassifier",
     "__version__",
     "as_dissimilarity",

@@ -29,8 +29,6 @@ from .weights import Weights
 
 logger = logging.getLogger("medianmap")
 
-WARM = 2.0  # sigma at which a trained map is taken up again: neighbours mix, distant prototypes do not
-
 HISTORY = np.dtype([("sigma", "f8"), ("cost", "f8"), ("quantization_error", "f8"), ("terms", "i8"), ("moved", "i8")])
 
 
@@ -53,6 +51,10 @@ class Supervision:
     beta: float
     scaled: bool = False
 
+    def checked(self, m: FloatArray) -> LabelVectors:
+        """The labels of points of weights m (N,); label vectors were checked when they were made."""
+        return self.y if isinstance(self.y, LabelVectors) else training_labels(self.y, m)
+
     def term(self, labels: LabelVectors, space: Space, m: FloatArray) -> LabelTerm:
         """The label term of training in `space`, whose points have the labels `labels`."""
         scale = space.mean(m) if self.scaled else 1.0
@@ -67,6 +69,11 @@ class Trained:
     m: FloatArray
     labels: LabelVectors | None
     state: State
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, LabelVectors]]:
+        """The labelled training data: dissimilarities to the prototypes, weights, labels."""
+        assert self.labels is not None
+        yield self.G, self.m, self.labels
 
 
 class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -83,6 +90,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
     verbose: int
     on_epoch: OnEpoch | None
     _gives: type[Weights]  # the kind of weights that the map's assignment gives
+    _warm: float  # sigma at which a trained map is taken up again: neighbours mix, distant prototypes do not
 
     def _size(self) -> tuple[int, str]:
         """The number of prototypes, and what the user knows it as."""
@@ -136,7 +144,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             m = check_weights(sample_weight, given.n_points)
             keep = np.flatnonzero(m)
             check_n_prototypes(K, len(keep), called)
-            labels = None if supervision is None else training_labels(supervision.y, m)
+            labels = None if supervision is None else supervision.checked(m)
             rule = self._rule(K)
             start = self._explicit_start(given, K, keep)
             space = self._ready(given, m, K)
@@ -251,11 +259,11 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         return min(runs, key=lambda outcome: outcome[0])[1]
 
     def _continued(self, problem: Problem, rule: Rule, state: State) -> State:
-        """Where training gets from `state`, warmed up to WARM and cooled in a tenth of the epochs.
+        """Where training gets from `state`, warmed up to the map's `_warm` and cooled in a tenth of the epochs.
 
-        From the last sigma itself a median map hardly moves any more (docs/supervision.md has the figures).
+        From the last sigma itself a median map hardly moves any more.
         """
-        warm, end = min(WARM, rule.sigmas[0]), rule.sigma_end
+        warm, end = min(self._warm, rule.sigmas[0]), rule.sigma_end
         sigmas = geometric(warm, end, -(-len(rule.sigmas) // 10)) if warm > end else rule.sigmas[-1:]
         rng = as_generator(self.random_state)
         start = State(state.prototypes, state.labels)

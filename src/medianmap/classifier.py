@@ -75,7 +75,7 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight : (N,) multiplicities, 1 by default.
         """
         given: Any = self.estimator
-        if not isinstance(given, BaseMap):
+        if not hasattr(given, "_train"):
             raise TypeError(f"estimator is a {type(given).__name__}; pass one of medianmap's maps.")
         beta = check_beta(self.beta)
         check_choice(self.labeling, "labeling", LABELINGS)
@@ -132,14 +132,15 @@ def majority_labels(trained: Trained) -> FloatArray:
 
     A field without labelled weight takes the label of the nearest labelled point, the first on ties.
     """
-    labels = trained.labels
-    assert labels is not None
-    G, m = trained.G, np.where(labels.known, trained.m, 0.0)
-    votes = np.zeros((G.shape[1], labels.y.shape[1]))
-    np.add.at(votes, G.argmin(axis=1), m[:, None] * labels.y)
-    total = votes.sum(axis=1)
-    voted = total > 0
-    votes[voted] /= total[voted, None]
-    counting = np.flatnonzero(m > 0)
-    votes[~voted] = labels.y[counting[G[counting][:, ~voted].argmin(axis=0)]]
-    return votes
+    K, C = trained.state.labels.shape
+    votes, nearest, label = np.zeros((K, C)), np.full(K, np.inf), np.zeros((K, C))
+    for G, m, labels in trained.blocks():
+        counting = np.flatnonzero(labels.known & (m > 0))
+        G, y = G[counting], labels.y[counting]
+        np.add.at(votes, G.argmin(axis=1), m[counting, None] * y)
+        if len(counting):
+            first, least = G.argmin(axis=0), G.min(axis=0)
+            label[least < nearest] = y[first[least < nearest]]
+            nearest = np.minimum(nearest, least)
+    total = votes.sum(axis=1, keepdims=True)
+    return np.where(total > 0, votes / np.where(total > 0, total, 1.0), label)

@@ -24,6 +24,7 @@ class _KMeans(BaseMap):
     max_iter: int
     n_epochs: int | None
     _gives = FieldWeights
+    _warm = 0.0
 
     def _size(self) -> tuple[int, str]:
         return check_count(self.n_clusters, "n_clusters"), "n_clusters"
@@ -53,6 +54,7 @@ class _Annealed(BaseMap):
 class _NeuralGas(_Annealed):
     n_clusters: int
     _gives = RankWeights
+    _warm = 2.0
 
     def _size(self) -> tuple[int, str]:
         return check_count(self.n_clusters, "n_clusters"), "n_clusters"
@@ -66,6 +68,7 @@ class _SOM(_Annealed):
     lattice: str
     periodic: bool
     _gives = FieldWeights
+    _warm = 0.5  # from higher sigma a short annealing ends in worse maps than it began with
 
     def _size(self) -> tuple[int, str]:
         if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:

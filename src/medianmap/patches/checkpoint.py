@@ -1,0 +1,70 @@
+"""The state of a pass after a patch, in one file: enough to go on and end as if nothing had happened."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..archive import Kind, Reader, Writer
+from .ground import Prototypes
+
+CHECKPOINT = Kind("checkpoint.json", "medianmap-checkpoint", 1, "medianmap checkpoint")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a pass is: the prototypes, what it took so far, the seed of all patches."""
+
+    seed: int
+    prototypes: Prototypes | None = None
+    n_patches: int = 0
+    n_seen: int = 0  # points read, those of weight 0 included
+    evaluations: int = 0
+    epochs: int = 0
+
+
+def fingerprint(*parts: Any) -> str:
+    """A short name of what a pass is about: its settings and the points it begins with."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()[:32]
+
+
+def write_checkpoint(path: str | os.PathLike[str], about: str, progress: Progress) -> None:
+    """Write atomically; the checkpoint before stays until this one is whole."""
+    writer = Writer()
+    prototypes = progress.prototypes
+    content = {
+        "about": about,
+        "counts": [progress.seed, progress.n_patches, progress.n_seen, progress.evaluations, progress.epochs],
+        "prototypes": None if prototypes is None else writer.encode(dict(vars(prototypes)), "a prototype"),
+    }
+    CHECKPOINT.write(path, content, writer.arrays)
+
+
+def read_checkpoint(path: str | os.PathLike[str], about: str) -> Progress | None:
+    """The progress in the file; None if there is no file. ValueError if it is damaged or of another pass."""
+    if not Path(path).exists():
+        return None
+    header, archive = CHECKPOINT.open(path)
+    with archive:
+        try:
+            found = header["about"]
+            prototypes = Reader(archive).decode(header["prototypes"])
+            seed, *counts = (int(count) for count in header["counts"])
+            progress = Progress(seed, None if prototypes is None else Prototypes(**prototypes), *counts)
+        except Exception as error:
+            raise CHECKPOINT.damaged(path, error) from None
+    if found != about:
+        raise ValueError(
+            f"{path} is the checkpoint of another run (other data, map or settings); give this run a file of its own, "
+            "or delete that one."
+        )
+    return progress

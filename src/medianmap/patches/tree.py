@@ -1,0 +1,99 @@
+"""Patches by themselves, in parallel, then their weighted prototypes, level by level, until one set is left.
+
+Every task is a pure function of its points and a seed made of its level and number: the result does not depend on how
+many workers there are, in which order they finish, or whether one dies and its task is run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from ..extras import require
+from .ground import Ground, Prototypes
+from .step import Done, Patch, Recipe, cluster_patch
+
+Result = tuple[Prototypes, Done]
+# Runs cluster_patch on many patches: (patches, seeds) -> results in the order of the patches.
+Runner = Callable[[Iterable[Patch], Iterable[int]], Iterator[Result]]
+
+
+def seed_of(seed: int, level: int, number: int) -> int:
+    """The seed of one task: independent for every level and number."""
+    return int(np.random.SeedSequence([seed, level, number]).generate_state(1)[0])
+
+
+def merged_tree(
+    patches: Iterable[Patch], ground: Ground, runner: Runner, seed: int, patch_size: int
+) -> Iterator[Result]:
+    """Results of all tasks, level after level; the last is the result of the whole.
+
+    A level takes as many sets of prototypes together as make about patch_size points, at least two.
+    """
+    level, results = 0, []
+    for result in runner(patches, (seed_of(seed, 0, number) for number in count())):
+        results.append(result[0])
+        yield result
+    while len(results) > 1:
+        level += 1
+        width = max(2, patch_size // max(len(results[0].m), 1))
+        groups = [results[k : k + width] for k in range(0, len(results), width)]
+        unions = (union(group, ground) for group in groups)
+        results = []
+        for result in runner(unions, (seed_of(seed, level, number) for number in range(len(groups)))):
+            results.append(result[0])
+            yield result
+
+
+def union(group: Sequence[Prototypes], ground: Ground) -> Patch:
+    """The prototypes of several sets that stand for something, as one patch of weighted points."""
+    standing = [prototypes.subset(np.flatnonzero(prototypes.m > 0)) for prototypes in group]
+    points = standing[0].points
+    for prototypes in standing[1:]:
+        points = ground.joined(points, prototypes.points)
+    return Patch(
+        points,
+        np.concatenate([prototypes.places for prototypes in standing]),
+        np.concatenate([prototypes.m for prototypes in standing]),
+        np.vstack([prototypes.Y for prototypes in standing]),
+    )
+
+
+def on_this_machine(recipe: Recipe, ground: Ground, n_jobs: int | None) -> Runner:
+    """Processes of joblib; one runs in this process."""
+
+    def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
+        pool = Parallel(n_jobs=n_jobs or 1, return_as="generator", pre_dispatch="2*n_jobs")
+        tasks = (delayed(cluster_patch)(recipe, ground, None, p, s) for p, s in zip(patches, seeds, strict=False))
+        yield from pool(tasks)
+
+    return run
+
+
+def on_dask(recipe: Recipe, ground: Ground, client: Any) -> Runner:
+    """Workers of a Dask cluster. They get the ground once and the points of one patch a task; at most a few tasks a
+    core wait at a time, so that a long stream of patches is not held in memory."""
+    distributed = require("distributed", "dask", "A Dask cluster")
+    connected = distributed.Client(client) if isinstance(client, str) else client
+    handle = connected.scatter((recipe, ground), broadcast=True, hash=False)
+
+    def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
+        waiting: list[Any] = []
+        room = 4 * max(1, sum(connected.nthreads().values()))
+        for patch, seed in zip(patches, seeds, strict=False):
+            waiting.append(connected.submit(_task, handle, patch, seed, pure=False))
+            if len(waiting) >= room:
+                yield waiting.pop(0).result()
+        for future in waiting:
+            yield future.result()
+
+    return run
+
+
+def _task(handle: tuple[Recipe, Ground], patch: Patch, seed: int) -> Result:
+    recipe, ground = handle
+    return cluster_patch(recipe, ground, None, patch, seed)
