@@ -1,11 +1,7 @@
 """Metrics by name and by function, against independent computations."""
 
-from functools import cache
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numba import njit
 from scipy.special import rel_entr
 from sklearn.metrics import pairwise_distances
@@ -15,36 +11,7 @@ from medianmap.metrics import Metric, bind, register, registered
 from medianmap.sources.base import ALL
 
 
-def recursive_edit(s: str, t: str, substitution: float, indel: float) -> float:
-    """The definition, word for word, without a table."""
-
-    @cache
-    def e(i: int, l: int) -> float:
-        if i == 0 or l == 0:
-            return (i + l) * indel
-        return min(
-            e(i - 1, l - 1) + (substitution if s[i - 1] != t[l - 1] else 0),
-            e(i - 1, l) + indel,
-            e(i, l - 1) + indel,
-        )
-
-    return e(len(s), len(t))
-
-
-@given(
-    a=st.lists(st.text("abλ", max_size=8), min_size=1, max_size=4),
-    b=st.lists(st.text("abλ", max_size=8), min_size=1, max_size=4),
-    substitution=st.sampled_from([1, 0.5, 3]),
-    indel=st.sampled_from([1, 4.5]),
-)
-@settings(max_examples=80)
-def test_edit_distance_equals_its_recursive_definition(a, b, substitution, indel):
-    metric = bind("edit", {"substitution": substitution, "indel": indel})
-    expected = [[recursive_edit(s, t, substitution, indel) for t in b] for s in a]
-    np.testing.assert_allclose(metric.between(a, b), expected)
-
-
-@pytest.mark.parametrize("name", sorted(set(registered()) - {"edit"}))
+@pytest.mark.parametrize("name", sorted(n for n, metric in registered().items() if metric.accepts == "vectors"))
 def test_vector_metrics_equal_scikit_learns(name, rng):
     X = rng.random((15, 2 if name == "haversine" else 4))
     if "presence and absence" in registered()[name].summary:
@@ -72,16 +39,20 @@ def test_missing_coordinates_are_passed_over_by_nan_euclidean(rng):
     np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
 
 
-@pytest.mark.parametrize("name", sorted(name for name, metric in registered().items() if metric.symmetric))
+def some_objects(accepts, rng):
+    """Fifteen or more objects of a kind, several of them equal or nearly so."""
+    if accepts.startswith("strings"):
+        return ["".join(rng.choice(list("ACE"), 4 + n)) for n in rng.integers(0, 6, 15)]
+    X = rng.integers(0, 4, (25, 3)) + (rng.random((25, 3)) < 0.3) * 0.1
+    X[:, 0] = rng.integers(1, 4, 25)
+    X[:, 1:] += rng.random((25, 2))  # no constant row: it has no correlation
+    return X
+
+
+@pytest.mark.parametrize("name", sorted(name for name in registered() if bind(name).symmetric))
 def test_metrics_that_promise_symmetry_keep_it_to_the_last_bit(name, rng):
     for _ in range(20):
-        if registered()[name].accepts == "strings":
-            objects = ["".join(rng.choice(list("abc"), rng.integers(0, 6))) for _ in range(15)]
-        else:
-            objects = rng.integers(0, 4, (25, 3)) + (rng.random((25, 3)) < 0.3) * 0.1
-            objects[:, 0] = rng.integers(1, 4, 25)
-            objects[:, 1:] += rng.random((25, 2))  # no constant row: it has no correlation
-        D = as_dissimilarity(objects, name).block(ALL, ALL)
+        D = as_dissimilarity(some_objects(registered()[name].accepts, rng), name).block(ALL, ALL)
         np.testing.assert_array_equal(D, D.T)
 
 
