@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import csv
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,16 +63,16 @@ def compare(strings: list[str], rounds: int, sample: int) -> None:
 
 
 def accuracies(D: NDArray[np.float64], y: NDArray[np.str_], part: NDArray[np.str_]) -> dict[str, float]:
-    """Nearest neighbours: all but oneself; and the majority of twelve, one half of the data against the other."""
+    """Nearest neighbours: all but oneself; and the majority of twelve (the nearest decides a tie), half against half."""
     others = D.copy()
     np.fill_diagonal(others, np.inf)
     shares = {"leave-one-out 1-NN": float(np.mean(y[others.argmin(axis=1)] == y))}
-    classes, code = np.unique(y, return_inverse=True)
     for train, test in (("a", "b"), ("b", "a")):
         rows, cols = np.flatnonzero(part == test), np.flatnonzero(part == train)
         nearest = cols[np.argsort(D[np.ix_(rows, cols)], axis=1, kind="stable")[:, :12]]
-        votes = np.array([np.bincount(code[row], minlength=len(classes)) for row in nearest])
-        shares[f"12-NN, trained on {train}, tested on {test}"] = float(np.mean(votes.argmax(axis=1) == code[rows]))
+        # most_common keeps the order of first appearance among equals.
+        winners = np.array([Counter(y[row].tolist()).most_common(1)[0][0] for row in nearest])
+        shares[f"12-NN, trained on {train}, tested on {test}"] = float(np.mean(winners == y[rows]))
     return shares
 
 

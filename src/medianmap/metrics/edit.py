@@ -14,7 +14,7 @@ from ..extras import require
 from ..threads import run_chunks
 from . import simd
 from .costs import Prices, prices, whole
-from .letters import Packed, coded, strings_or_tokens
+from .letters import Packed, coded, row_chunks, strings_or_tokens
 from .registry import Metric, Parameter, register
 
 BACKENDS = ("auto", "stringzillas", "rapidfuzz", "numba")
@@ -112,8 +112,7 @@ def _distances(
             )
         scale, (indel, price) = costs
         scores = -(price if table is not None else price * (1 - np.eye(len(symbols), dtype=np.int64)))
-        gap = -int(indel)
-        return -simd.all_scores("NeedlemanWunschScores", a, b, scores, gap, gap, n_jobs) / scale
+        return -simd.all_scores(a, b, scores, int(indel), int(indel), False, n_jobs) / scale
     as_given = [np.asarray(charge.indel), np.asarray(charge.uniform if table is None else table, float)]
     return _by_numba(a, b, costs or (1, as_given), len(symbols), n_jobs)
 
@@ -144,8 +143,7 @@ def _by_numba(
         rows = a.rows(part)
         _edit_block(rows.codes, rows.starts, b.codes, b.starts, table, n_symbols, uniform, number(indel), out[part])
 
-    size = max(1, -(-len(a) // 16))
-    run_chunks(fill, [slice(k, min(k + size, len(a))) for k in range(0, len(a), size)], n_jobs)
+    run_chunks(fill, row_chunks(len(a)), n_jobs)
     return np.asarray(out / scale, dtype=np.float64)
 
 

@@ -142,3 +142,9 @@ def _starts(sequences: Sequence[Any]) -> NDArray[np.int64]:
     starts = np.zeros(len(sequences) + 1, np.int64)
     np.cumsum([len(s) for s in sequences], out=starts[1:])
     return starts
+
+
+def row_chunks(n: int) -> list[slice]:
+    """Sixteen chunks or so, the same whatever the number of threads."""
+    size = max(1, -(-n // 16))
+    return [slice(k, min(k + size, n)) for k in range(0, n, size)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,24 +28,19 @@ def fits(*costs: NDArray[np.int64]) -> bool:
 
 
 def all_scores(
-    kind: Literal["NeedlemanWunschScores", "SmithWatermanScores"],
-    a: Packed,
-    b: Packed,
-    scores: NDArray[np.int64],
-    gap_open: int,
-    gap_extend: int,
-    n_jobs: int,
+    a: Packed, b: Packed, W: NDArray[np.int64], gap_open: int, gap_extend: int, local: bool, n_jobs: int
 ) -> NDArray[np.int64]:
-    """S (len(a), len(b)): the best score of aligning a[i] with b[l]; scores (n, n) of symbols, gaps as negative scores.
+    """(len(a), len(b)) scores of the best alignments; W (n, n) scores of symbols, gaps as costs.
 
-    A gap of length k scores gap_open + (k - 1) gap_extend. What does not `fit` must not be passed: the library
+    A gap of length k costs gap_open + (k - 1) gap_extend. What does not `fit` must not be passed: the library
     would wrap it round silently.
     """
     library = require("stringzillas", "seq", "The backend 'stringzillas'")
     table = np.zeros((SYMBOLS, SYMBOLS), np.int8)
-    table[: len(scores), : len(scores)] = scores
+    table[: len(W), : len(W)] = W
     classes = np.arange(256, dtype=np.uint8) % SYMBOLS
-    engine = getattr(library, kind)(classes, table, gap_open, gap_extend)
+    kind = library.SmithWatermanScores if local else library.NeedlemanWunschScores
+    engine = kind(classes, table, -gap_open, -gap_extend)
     cells = float(a.lengths.sum()) * float(b.lengths.sum())
     # The library keeps the GIL, so threads of ours would wait for one another. Its own threads spin while idle and do
     # not survive a fork: the scope lives for this call only.
