@@ -63,7 +63,7 @@ def compare(strings: list[str], rounds: int, sample: int) -> None:
 
 
 def accuracies(D: NDArray[np.float64], y: NDArray[np.str_], part: NDArray[np.str_]) -> dict[str, float]:
-    """Nearest neighbours: all but oneself; and the majority of twelve (the nearest decides a tie), half against half."""
+    """Nearest neighbours: all but oneself; and the majority of twelve (the nearest settles ties), half against half."""
     others = D.copy()
     np.fill_diagonal(others, np.inf)
     shares = {"leave-one-out 1-NN": float(np.mean(y[others.argmin(axis=1)] == y))}

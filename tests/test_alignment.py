@@ -173,7 +173,7 @@ def test_a_matrix_of_ones_own_needs_no_extra():
         (["H"], {"rule": "jc"}, "rule is 'jc'"),
         (["H"], {"matrix": "BLOSUM63"}, "no substitution matrix 'BLOSUM63'; choose BLOSUM62"),
         (["H"], {"matrix": [[1]]}, "needs alphabet"),
-        (["H"], {"gap_open": 1, "gap_extend": 2}, "0 <= gap_extend <= gap_open"),
+        (["H"], {"gap_open": 1, "gap_extend": 2}, "gap_extend is 2, more than gap_open = 1"),
         (["H"], {"gap_open": np.pi}, "multiples of 0.001"),
         (["H"], {"unknown": "?"}, r"unknown is '\?'"),
         (["H"], {"open": 3}, r"\['open'\]; its parameters are mode"),

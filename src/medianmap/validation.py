@@ -156,6 +156,13 @@ def check_positive(value: Any, name: str) -> float:
     return float(value)
 
 
+def check_nonnegative(value: Any, name: str) -> float:
+    """A finite number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} is {value!r}; it must be >= 0 and finite.")
+    return float(value)
+
+
 def check_choice(value: Any, name: str, choices: Sequence[Any]) -> None:
     """One of the choices."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import require
+from ..validation import check_choice, check_nonnegative
 from . import simd
 from .costs import whole
 from .gotoh import best_scores, column_identities, identities, own_scores
@@ -107,16 +108,14 @@ def _scoring(params: Mapping[str, Any]) -> Scoring:
     """The parameters of the metric, checked."""
     mode, rule = params.get("mode", "global"), params.get("rule", "normalized")
     for value, name, choices in ((mode, "mode", MODES), (rule, "rule", RULES)):
-        if value not in choices:
-            raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, choices))}.")
+        check_choice(value, name, choices)
     if mode == "aligned" and rule == "normalized":
         raise ValueError("mode='aligned' compares columns and has no scores; choose rule='p-distance' or 'kimura'.")
     letters, matrix = _matrix(params.get("matrix", "BLOSUM62"), params.get("alphabet"))
-    gap_open, gap_extend = params.get("gap_open", 11), params.get("gap_extend", 1)
-    if not 0 <= gap_extend <= gap_open < np.inf:
-        raise ValueError(
-            f"gap_open is {gap_open!r} and gap_extend {gap_extend!r}; they are costs, 0 <= gap_extend <= gap_open."
-        )
+    gap_open = check_nonnegative(params.get("gap_open", 11), "gap_open")
+    gap_extend = check_nonnegative(params.get("gap_extend", 1), "gap_extend")
+    if gap_extend > gap_open:
+        raise ValueError(f"gap_extend is {gap_extend:g}, more than gap_open = {gap_open:g}; it must not be.")
     numbers = whole(matrix, gap_open, gap_extend)
     if numbers is None:
         raise ValueError("Scores and gap costs must be multiples of 0.001 (or of 1/16); round them.")
@@ -136,7 +135,7 @@ def _matrix(matrix: Any, alphabet: Any) -> tuple[tuple[Any, ...], NDArray[np.flo
     letters, scores = alphabet_named(alphabet), np.asarray(matrix, float)
     if letters is None or scores.shape != (len(letters), len(letters)):
         raise ValueError(
-            f"matrix has shape {scores.shape}; a matrix of your own needs alphabet, its letters in the order of the rows."
+            f"matrix has shape {scores.shape}; a matrix of your own needs alphabet, its letters in that order."
         )
     return letters, scores
 

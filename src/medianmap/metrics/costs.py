@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..validation import check_nonnegative
 from .letters import ALPHABETS, alphabet_named
 
 # Halves, quarters ... and decimals: every price that people write down is a whole number after one of these.
@@ -43,7 +44,7 @@ class Prices:
 
 def prices(substitution: Any = 1.0, indel: Any = 1.0, alphabet: Any = None) -> Prices:
     """The parameters of `edit`, checked."""
-    charge = _price(indel, "indel")
+    charge = check_nonnegative(indel, "indel")
     symbols = alphabet_named(alphabet)
     if isinstance(substitution, str):
         if substitution != "chromosome":
@@ -61,7 +62,7 @@ def prices(substitution: Any = 1.0, indel: Any = 1.0, alphabet: Any = None) -> P
             return Prices(charge, function=substitution)
         return Prices(charge, table=Prices(charge, function=substitution).over(symbols), alphabet=symbols)
     if np.ndim(substitution) == 0:
-        return Prices(charge, uniform=_price(substitution, "substitution"), alphabet=symbols)
+        return Prices(charge, uniform=check_nonnegative(substitution, "substitution"), alphabet=symbols)
     if symbols is None:
         raise ValueError("substitution is a table; say with alphabet which letters its rows and columns are.")
     return Prices(charge, table=_checked(np.asarray(substitution, float), symbols), alphabet=symbols)
@@ -79,16 +80,6 @@ def whole(*values: Any) -> tuple[int, list[NDArray[np.int64]]] | None:
                for k, v in zip(rounded, flat, strict=True)):  # fmt: skip
             return scale, [k.astype(np.int64) for k in rounded]
     return None
-
-
-def _price(value: Any, name: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}; it must be a number >= 0.") from None
-    if not 0 <= number < np.inf:
-        raise ValueError(f"{name} is {value!r}; edit costs must be >= 0 and finite.")
-    return number
 
 
 def _checked(table: NDArray[np.float64], symbols: tuple[Any, ...]) -> NDArray[np.float64]:
@@ -121,7 +112,7 @@ def _from_pairs(costs: Mapping[Any, Any], symbols: tuple[Any, ...]) -> NDArray[n
         if s not in number or t not in number:
             raise ValueError(f"A cost is given for {pair!r}, but the alphabet is {symbols!r}; drop it.")
         i, l = number[s], number[t]
-        table[i, l] = _price(cost, f"The cost of {s!r} -> {t!r}")
+        table[i, l] = check_nonnegative(cost, f"The cost of {s!r} -> {t!r}")
         given[i, l] = True
         if not given[l, i]:
             table[l, i] = table[i, l]

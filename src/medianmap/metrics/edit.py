@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..extras import require
 from ..threads import run_chunks
+from ..validation import check_choice
 from . import simd
 from .costs import Prices, prices, whole
 from .letters import Packed, coded, row_chunks, strings_or_tokens
@@ -78,7 +79,6 @@ def edit_block(
 ) -> NDArray[np.float64]:
     """(len(a), len(b)) edit distances of strings or token sequences; see the parameters of the metric."""
     charge = prices(substitution, indel, alphabet)
-    _check_choices(normalize, backend)
     packed_a, packed_b, symbols = coded(a, b, charge.alphabet)
     distances = _distances(packed_a, packed_b, charge, symbols, backend, n_jobs)
     return _normalized(distances, packed_a.lengths, packed_b.lengths, charge.indel, normalize)
@@ -160,17 +160,11 @@ def _normalized(
     return np.divide(d, below, out=np.zeros_like(d), where=below > 0)
 
 
-def _check_choices(normalize: Any, backend: Any) -> None:
-    if normalize not in NORMALIZE:
-        raise ValueError(f"normalize is {normalize!r}; choose one of {', '.join(map(repr, NORMALIZE))}.")
-    if backend not in BACKENDS:
-        raise ValueError(f"backend is {backend!r}; choose one of {', '.join(map(repr, BACKENDS))}.")
-
-
 def _prepare(objects: list[Any], name: str = "edit", **params: Any) -> list[Any]:
     """Parameters and every letter are looked at here, where a string still has its number in the data."""
     sequences = strings_or_tokens(objects, name)
-    _check_choices(params.get("normalize"), params.get("backend", "auto"))
+    check_choice(params.get("normalize"), "normalize", NORMALIZE)
+    check_choice(params.get("backend", "auto"), "backend", BACKENDS)
     charge = prices(**{key: params[key] for key in ("substitution", "indel", "alphabet") if key in params})
     if charge.alphabet is not None:
         coded(sequences, [], charge.alphabet)

@@ -82,7 +82,7 @@ def strings_or_tokens(objects: list[Any], name: str) -> list[Any]:
 def code_points(strings: Sequence[str]) -> Packed:
     """Unicode code points of strings."""
     letters = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), np.uint32)
-    return Packed(letters, _starts(strings))
+    return Packed(letters, starts_of(strings))
 
 
 def coded(
@@ -96,7 +96,7 @@ def coded(
 
     def packed(side: Sequence[Any]) -> Packed:
         codes = np.fromiter((number.get(token, -1) for seq in side for token in seq), np.int32)
-        return _refuse_foreign(Packed(codes, _starts(side)), side, symbols)
+        return _refuse_foreign(Packed(codes, starts_of(side)), side, symbols)
 
     return packed(a), packed(b), symbols
 
@@ -138,7 +138,8 @@ def _refuse_foreign(side: Packed, words: Sequence[Any], symbols: tuple[Any, ...]
     )
 
 
-def _starts(sequences: Sequence[Any]) -> NDArray[np.int64]:
+def starts_of(sequences: Sequence[Any]) -> NDArray[np.int64]:
+    """(n + 1,): where each begins when they lie end to end."""
     starts = np.zeros(len(sequences) + 1, np.int64)
     np.cumsum([len(s) for s in sequences], out=starts[1:])
     return starts

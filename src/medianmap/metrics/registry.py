@@ -66,7 +66,7 @@ def registered() -> dict[str, Metric]:
 
 
 def _load_builtin() -> None:
-    from . import alignment, edit, vector  # noqa: F401  (importing registers)
+    from . import alignment, edit, mixed, series, sets, spectra, strings, vector  # noqa: F401  (importing registers)
 
 
 @dataclass(frozen=True)
