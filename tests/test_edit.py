@@ -39,7 +39,10 @@ def between(a, b, **params):
 
 
 @given(
-    a=WORDS, b=WORDS, price=st.sampled_from([0, 1, 0.5, 3, 0.1, 1 / 3]), indel=st.sampled_from([0, 1, 4.5, 0.7, 500])
+    a=WORDS,
+    b=WORDS,
+    price=st.sampled_from([0, 1, 0.5, 3, 0.1, 1 / 3]),
+    indel=st.sampled_from([0, 1, 4.5, 0.7, 200, 500]),
 )
 @settings(max_examples=80)
 def test_one_price_equals_the_recursive_definition(a, b, price, indel):
@@ -134,6 +137,8 @@ def test_normalised_distances_by_hand(how, expected):
     """abc -> xb: one substitution and one deletion, lengths 3 and 2."""
     assert between(["abc"], ["xb"], normalize=how)[0, 0] == expected
     assert between([""], [""], normalize=how)[0, 0] == 0
+    by_two = {"max": 4 / 3, "sum": 4 / 5, "yujian-bo": 4 / 7}  # doubled costs: yujian-bo alone is free of their unit
+    assert between(["abc"], ["xb"], normalize=how, substitution=2, indel=2)[0, 0] == by_two[how]
 
 
 def test_more_letters_than_a_backend_takes_go_to_the_next():
