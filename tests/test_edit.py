@@ -150,6 +150,26 @@ def test_more_letters_than_a_backend_takes_go_to_the_next():
         between(greek, greek, indel=2, backend="rapidfuzz")
 
 
+def test_without_the_fast_libraries_the_loop_does_the_same(monkeypatch):
+    from medianmap import extras
+    from medianmap.metrics import edit
+
+    words = ["kitten", "sitting", "", "mitten"]
+    unit, chromosome = between(words, words), bind("edit-chromosome").between(["=A", "b"], ["=A", "Cf="])
+
+    def nothing(name):
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(extras, "import_module", nothing)
+    for backend in ("stringzillas", "rapidfuzz"):
+        with pytest.raises(ModuleNotFoundError, match=rf"backend '{backend}' needs {backend}; .*medianmap\[seq\]"):
+            between(words, words, backend=backend)
+    monkeypatch.setattr(edit, "find_spec", lambda name: None)
+    monkeypatch.setattr(simd, "available", lambda: False)
+    np.testing.assert_array_equal(between(words, words), unit)
+    np.testing.assert_array_equal(bind("edit-chromosome").between(["=A", "b"], ["=A", "Cf="]), chromosome)
+
+
 def test_whole_numbers_are_found_exactly():
     assert whole(4.5, [[0, 1.25]])[0] == 4
     scale, (prices,) = whole([0.29, 0.7])
