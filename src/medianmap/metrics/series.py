@@ -14,6 +14,9 @@ from ..validation import check_count, check_nonnegative
 from .letters import starts_of
 from .registry import Metric, Parameter, register
 
+DTW, MSM, ERP = range(3)
+ANY_WINDOW = 2**40
+
 
 @njit(cache=True, nogil=True)
 def _dtw(x, y, window, penalty, row):  # type: ignore[no-untyped-def]
@@ -47,7 +50,7 @@ def _between_cost(value, before, other, cost):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _msm(x, y, cost, unused, row):  # type: ignore[no-untyped-def]
+def _msm(x, y, cost, row):  # type: ignore[no-untyped-def]
     """c[i, l] = min(c[i-1, l-1] + |x_i - y_l|, c[i-1, l] + C(x_i; x_{i-1}, y_l), c[i, l-1] + C(y_l; y_{l-1}, x_i)),
     C as in _between_cost: moving a value, splitting or merging (Stefan, Athitsos and Das 2013)."""
     n, m = x.shape[0], y.shape[0]
@@ -67,7 +70,7 @@ def _msm(x, y, cost, unused, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _erp(x, y, gap, unused, row):  # type: ignore[no-untyped-def]
+def _erp(x, y, gap, row):  # type: ignore[no-untyped-def]
     """c[i, l] = min(c[i-1, l-1] + |x_i - y_l|, c[i-1, l] + |x_i - gap|, c[i, l-1] + |y_l - gap|) (Chen and Ng 2004)."""
     n, m = x.shape[0], y.shape[0]
     row[0] = 0.0
@@ -85,8 +88,11 @@ def _erp(x, y, gap, unused, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _series_block(measure, values_a, starts_a, values_b, starts_b, p, q, out):  # type: ignore[no-untyped-def]
-    """out[i, l] = measure(a[i], b[l], p, q) of two packed lists of series."""
+def _series_block(measure, values_a, starts_a, values_b, starts_b, p, window, out):  # type: ignore[no-untyped-def]
+    """out[i, l] of two packed lists of series by the measure DTW, MSM or ERP with its number p.
+
+    Measures have numbers because a function passed as an argument would be compiled anew in every process.
+    """
     longest = 0
     for l in range(out.shape[1]):
         longest = max(longest, starts_b[l + 1] - starts_b[l])
@@ -94,28 +100,34 @@ def _series_block(measure, values_a, starts_a, values_b, starts_b, p, q, out):  
     for i in range(out.shape[0]):
         x = values_a[starts_a[i] : starts_a[i + 1]]
         for l in range(out.shape[1]):
-            out[i, l] = measure(x, values_b[starts_b[l] : starts_b[l + 1]], p, q, row)
+            y = values_b[starts_b[l] : starts_b[l + 1]]
+            if measure == DTW:
+                out[i, l] = _dtw(x, y, window, p, row)
+            elif measure == MSM:
+                out[i, l] = _msm(x, y, p, row)
+            else:
+                out[i, l] = _erp(x, y, p, row)
 
 
-def _block(measure: Any, a: Any, b: Any, p: float, q: float) -> NDArray[np.float64]:
+def _block(measure: int, a: Any, b: Any, p: float, window: int = ANY_WINDOW) -> NDArray[np.float64]:
     out = np.empty((len(a), len(b)))
-    _series_block(measure, np.concatenate(a), starts_of(a), np.concatenate(b), starts_of(b), p, q, out)
+    _series_block(measure, np.concatenate(a), starts_of(a), np.concatenate(b), starts_of(b), float(p), window, out)
     return out
 
 
 def dtw_block(a: Any, b: Any, *, window: int | None = None, penalty: float = 0.0) -> NDArray[np.float64]:
     """(len(a), len(b)) dynamic time warping distances of series."""
-    return _block(_dtw, a, b, np.iinfo(np.int64).max // 4 if window is None else int(window), float(penalty))
+    return _block(DTW, a, b, penalty, ANY_WINDOW if window is None else int(window))
 
 
 def msm_block(a: Any, b: Any, *, cost: float = 1.0) -> NDArray[np.float64]:
     """(len(a), len(b)) move-split-merge distances of series."""
-    return _block(_msm, a, b, float(cost), 0.0)
+    return _block(MSM, a, b, cost)
 
 
 def erp_block(a: Any, b: Any, *, gap: float = 0.0) -> NDArray[np.float64]:
     """(len(a), len(b)) edit distances with real penalty of series."""
-    return _block(_erp, a, b, float(gap), 0.0)
+    return _block(ERP, a, b, gap)
 
 
 def _prepare(name: str) -> Callable[..., list[NDArray[np.float64]]]:
