@@ -71,7 +71,7 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
     Threads of our own rather than numba's: they survive a fork and may be nested in a caller's threads.
     The work must release the GIL to gain (numba nogil kernels, SciPy's distances).
     """
-    n = min(_outer_threads(n_jobs), len(chunks))
+    n = min(outer_threads(n_jobs), len(chunks))
     if n <= 1:
         for chunk in chunks:
             work(chunk)
@@ -85,7 +85,7 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
     list(_pool(n).map(work_through, [chunks[k::n] for k in range(n)]))
 
 
-def _outer_threads(n_jobs: int | None) -> int:
+def outer_threads(n_jobs: int | None) -> int:
     """n_threads, but of the outermost limit for None: BLAS is held to one thread while our own do the work."""
     if n_jobs is None and len(_limits) > 1:
         return _limits[1][1]

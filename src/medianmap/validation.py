@@ -42,7 +42,7 @@ def refuse_text(X: Any, metric_name: str) -> None:
     if isinstance(first, str | bytes):
         raise ValueError(
             f"X holds strings, but the metric {metric_name!r} compares vectors; "
-            "choose a metric of strings, for example metric='edit', or pass a function of two strings."
+            "choose a metric of strings, for example 'edit' or 'hamming-strings', or pass a function of two strings."
         )
 
 
@@ -57,12 +57,12 @@ def as_objects(X: Any, metric: BoundMetric, *, vectors: bool | None = None) -> A
     if metric.accepts == "objects" and (_is_numeric_table(X) if vectors is None else vectors):
         return check_vectors(X, metric.name, allow_nan=True)
     is_frame = hasattr(X, "iloc") and hasattr(X, "columns")
-    if is_frame and metric.accepts == "objects":
-        return list(X.itertuples(index=False, name=None))
+    if is_frame and metric.accepts in ("objects", "mixed tables"):
+        return metric.prepared(list(X.itertuples(index=False, name=None)))
     if is_frame or isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__"):
         what = "one column of the frame, for example frame['sequence']" if is_frame else "a list of objects"
         raise ValueError(f"X is a {type(X).__name__}; pass a sequence of objects, one a data point: {what}.")
-    if metric.accepts == "strings" and isinstance(X, np.ndarray) and X.ndim != 1:
+    if metric.accepts.startswith("strings") and isinstance(X, np.ndarray) and X.ndim != 1:
         raise ValueError(
             f"The metric {metric.name!r} compares strings; this array has shape {X.shape}. Pass a list of strings."
         )
@@ -76,7 +76,7 @@ def as_objects(X: Any, metric: BoundMetric, *, vectors: bool | None = None) -> A
                 f"X[{odd}] is a {type(objects[odd]).__name__}; the metric {metric.name!r} compares strings."
             )
         objects = [str(s) for s in objects]
-    return objects
+    return metric.prepared(objects)
 
 
 def _is_numeric_table(X: Any) -> bool:
@@ -153,6 +153,13 @@ def check_positive(value: Any, name: str) -> float:
     """A finite number > 0."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name} is {value!r}; it must be a number > 0.")
+    return float(value)
+
+
+def check_nonnegative(value: Any, name: str) -> float:
+    """A finite number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} is {value!r}; it must be >= 0 and finite.")
     return float(value)
 
 

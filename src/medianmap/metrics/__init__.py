@@ -1,5 +1,5 @@
 """Dissimilarities by name, by function, compiled or not."""
 
-from .registry import BoundMetric, Metric, bind, register, registered
+from .registry import BoundMetric, Metric, Parameter, bind, register, registered
 
-__all__ = ["BoundMetric", "Metric", "bind", "register", "registered"]
+__all__ = ["BoundMetric", "Metric", "Parameter", "bind", "register", "registered"]

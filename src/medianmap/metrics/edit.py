@@ -1,73 +1,225 @@
-"""Edit distance of strings with one price for a substitution and one for an insertion or deletion."""
+"""Weighted edit distance of strings or token sequences: three backends that agree to the last bit."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .registry import Metric, register
+from ..extras import require
+from ..threads import run_chunks
+from ..validation import check_choice
+from . import simd
+from .costs import Prices, prices, whole
+from .letters import Packed, coded, row_chunks, strings_or_tokens
+from .registry import Metric, Parameter, register
+
+BACKENDS = ("auto", "stringzillas", "rapidfuzz", "numba")
+NORMALIZE = (None, "max", "sum", "yujian-bo")
+LARGEST_SYMBOL = 0x10FFFF  # rapidfuzz is given symbols as characters
 
 
 @njit(cache=True, nogil=True)
-def _edit_distance(s, t, substitution, indel, row):  # type: ignore[no-untyped-def]
-    """e[i, l] = min(e[i-1, l-1] + substitution [s_i != t_l], e[i-1, l] + indel, e[i, l-1] + indel); returns the last.
+def _edit_distance(s, t, table, price, substitution, indel, row):  # type: ignore[no-untyped-def]
+    """e[i, l] = min(e[i-1, l-1] + cost(s_i, t_l), e[i-1, l] + indel, e[i, l-1] + indel); returns the last.
 
-    One row of the table is kept; `row` is scratch of length len(t) + 1.
+    One row of the table is kept: `row` is scratch of length len(t) + 1. An empty `table` means one price for all pairs;
+    then `price` (n_symbols,) holds it for every symbol and is set to 0 for s_i alone while its row is worked on.
     """
     n, m = s.shape[0], t.shape[0]
+    uniform = table.shape[0] == 0
     for l in range(m + 1):
         row[l] = l * indel
     for i in range(n):
+        if uniform:
+            price[s[i]] = 0
+            cost = price
+        else:
+            cost = table[s[i]]
         diagonal = row[0]
         row[0] = (i + 1) * indel
         for l in range(m):
             above = row[l + 1]
-            best = diagonal if s[i] == t[l] else diagonal + substitution
-            best = min(best, min(above, row[l]) + indel)
-            row[l + 1] = best
+            row[l + 1] = min(diagonal + cost[t[l]], min(above, row[l]) + indel)
             diagonal = above
+        if uniform:
+            price[s[i]] = substitution
     return row[m]
 
 
 @njit(cache=True, nogil=True)
-def _edit_block(letters_a, starts_a, letters_b, starts_b, substitution, indel):  # type: ignore[no-untyped-def]
-    """All pairs of two packed lists of strings: string i is letters[starts[i] : starts[i + 1]]."""
+def _edit_block(codes_a, starts_a, codes_b, starts_b, table, n_symbols, substitution, indel, out):  # type: ignore[no-untyped-def]
+    """All pairs of two packed lists of sequences into out (len(a), len(b)), of the costs' type."""
     longest = 0
-    for l in range(starts_b.shape[0] - 1):
+    for l in range(out.shape[1]):
         longest = max(longest, starts_b[l + 1] - starts_b[l])
-    row = np.empty(longest + 1)
-    out = np.empty((starts_a.shape[0] - 1, starts_b.shape[0] - 1))
+    row = np.empty(longest + 1, out.dtype)
+    price = np.full(n_symbols, substitution, out.dtype)
     for i in range(out.shape[0]):
-        s = letters_a[starts_a[i] : starts_a[i + 1]]
+        s = codes_a[starts_a[i] : starts_a[i + 1]]
         for l in range(out.shape[1]):
-            out[i, l] = _edit_distance(s, letters_b[starts_b[l] : starts_b[l + 1]], substitution, indel, row)
-    return out
+            t = codes_b[starts_b[l] : starts_b[l + 1]]
+            out[i, l] = _edit_distance(s, t, table, price, substitution, indel, row)
 
 
-def _pack(strings: Any) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Code points of all strings end to end, and where each begins, (len + 1,)."""
-    starts = np.zeros(len(strings) + 1, np.int64)
-    np.cumsum([len(s) for s in strings], out=starts[1:])
-    return np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), np.uint32), starts
+def edit_block(
+    a: Any,
+    b: Any,
+    *,
+    substitution: Any = 1.0,
+    indel: float = 1.0,
+    alphabet: Any = None,
+    normalize: str | None = None,
+    backend: str = "auto",
+    n_jobs: int = 1,
+) -> NDArray[np.float64]:
+    """(len(a), len(b)) edit distances of strings or token sequences; see the parameters of the metric."""
+    charge = prices(substitution, indel, alphabet)
+    packed_a, packed_b, symbols = coded(a, b, charge.alphabet)
+    distances = _distances(packed_a, packed_b, charge, symbols, backend, n_jobs)
+    return _normalized(distances, packed_a.lengths, packed_b.lengths, charge.indel, normalize)
 
 
-def edit_block(a: Any, b: Any, *, substitution: float = 1.0, indel: float = 1.0) -> NDArray[np.float64]:
-    """(len(a), len(b)) edit distances of strings."""
-    if not (substitution >= 0 and indel >= 0):
-        raise ValueError(f"Edit costs are substitution={substitution}, indel={indel}; they must be >= 0.")
-    return _edit_block(*_pack(a), *_pack(b), float(substitution), float(indel))
+def _distances(
+    a: Packed, b: Packed, charge: Prices, symbols: tuple[Any, ...], backend: str, n_jobs: int
+) -> NDArray[np.float64]:
+    table = charge.over(symbols)
+    costs = whole(charge.indel, charge.uniform if table is None else table)
+    unit = table is None and charge.uniform == charge.indel and charge.indel > 0 and len(symbols) <= LARGEST_SYMBOL
+    small = costs is not None and len(symbols) <= simd.SYMBOLS and simd.fits(*costs[1])
+    if backend == "auto":
+        # Bit-parallel unit costs beat vectorised tables; both beat a loop. All give the same numbers.
+        backend = (
+            "rapidfuzz" if unit and find_spec("rapidfuzz") is not None
+            else "stringzillas" if small and simd.available()
+            else "numba"
+        )  # fmt: skip
+    if backend == "rapidfuzz":
+        if not unit:
+            raise ValueError(
+                "backend='rapidfuzz' takes unit costs only: substitution a number equal to indel, and > 0."
+            )
+        return _by_rapidfuzz(a, b, charge.indel, n_jobs)
+    if backend == "stringzillas":
+        if not small or costs is None:
+            raise ValueError(
+                "backend='stringzillas' takes at most 32 letters and costs that are whole numbers up to 127 after "
+                "scaling; choose backend='auto'."
+            )
+        scale, (indel, price) = costs
+        scores = -(price if table is not None else price * (1 - np.eye(len(symbols), dtype=np.int64)))
+        return -simd.all_scores(a, b, scores, int(indel), int(indel), False, n_jobs) / scale
+    as_given = [np.asarray(charge.indel), np.asarray(charge.uniform if table is None else table, float)]
+    return _by_numba(a, b, costs or (1, as_given), len(symbols), n_jobs)
 
+
+def _by_rapidfuzz(a: Packed, b: Packed, unit: float, n_jobs: int) -> NDArray[np.float64]:
+    process = require("rapidfuzz.process", "seq", "The backend 'rapidfuzz'")
+    scorer = require("rapidfuzz.distance", "seq", "The backend 'rapidfuzz'").Levenshtein.distance
+    scaled = whole(unit)
+    counts = process.cdist(_as_text(a), _as_text(b), scorer=scorer, dtype=np.int64, workers=n_jobs)
+    # Multiplied as whole numbers where they are, so that the one rounding is the same in every backend.
+    return np.asarray(counts * unit if scaled is None else counts * scaled[1][0] / scaled[0], dtype=np.float64)
+
+
+def _as_text(packed: Packed) -> list[str]:
+    """One character a symbol. The library compares other tokens by their hash, and different ones may share it."""
+    return packed.pieces(packed.codes.astype(np.uint32).tobytes().decode("utf-32-le", "surrogatepass"))
+
+
+def _by_numba(
+    a: Packed, b: Packed, costs: tuple[float, list[NDArray[Any]]], n_symbols: int, n_jobs: int
+) -> NDArray[np.float64]:
+    scale, (indel, price) = costs
+    out = np.empty((len(a), len(b)), price.dtype)
+    number = price.dtype.type
+    table, uniform = (price, number(0)) if price.ndim else (np.empty((0, 0), price.dtype), number(price))
+
+    def fill(part: slice) -> None:
+        rows = a.rows(part)
+        _edit_block(rows.codes, rows.starts, b.codes, b.starts, table, n_symbols, uniform, number(indel), out[part])
+
+    run_chunks(fill, row_chunks(len(a)), n_jobs)
+    return np.asarray(out / scale, dtype=np.float64)
+
+
+def _normalized(
+    d: NDArray[np.float64], m: NDArray[np.int64], n: NDArray[np.int64], indel: float, how: str | None
+) -> NDArray[np.float64]:
+    """d / max(m, n), d / (m + n) or 2 d / (indel (m + n) + d) for lengths m and n; 0 for two empty sequences."""
+    if how is None:
+        return d
+    pairs = (m[:, None], n[None, :])
+    below = np.maximum(*pairs) if how == "max" else np.add(*pairs)
+    if how == "yujian-bo":
+        d, below = 2 * d, indel * below + d
+    return np.divide(d, below, out=np.zeros_like(d), where=below > 0)
+
+
+def _prepare(objects: list[Any], name: str = "edit", **params: Any) -> list[Any]:
+    """Parameters and every letter are looked at here, where a string still has its number in the data."""
+    sequences = strings_or_tokens(objects, name)
+    check_choice(params.get("normalize"), "normalize", NORMALIZE)
+    check_choice(params.get("backend", "auto"), "backend", BACKENDS)
+    charge = prices(**{key: params[key] for key in ("substitution", "indel", "alphabet") if key in params})
+    if charge.alphabet is not None:
+        coded(sequences, [], charge.alphabet)
+    return sequences
+
+
+def _symmetric(params: Mapping[str, Any]) -> bool:
+    return prices(**{key: params[key] for key in ("substitution", "indel", "alphabet") if key in params}).symmetric
+
+
+_NORMALIZE = Parameter(
+    "normalize", None, "'max': d / longer length; 'sum': d / sum of lengths; 'yujian-bo': 2 d / (indel * sum + d)"
+)
+_BACKEND = Parameter("backend", "auto", "'stringzillas', 'rapidfuzz' or 'numba'; all give the same numbers")
 
 register(
     Metric(
         "edit",
         edit_block,
+        _symmetric,
+        "strings or tokens",
+        "weighted edit distance, linear gaps",
+        parameters=(
+            Parameter(
+                "substitution", 1.0, "cost: a number, a dict {'AC': 2}, a table with alphabet, a function, a name"
+            ),
+            Parameter("indel", 1.0, "cost of one letter inserted or deleted"),
+            Parameter("alphabet", None, "legal letters, or 'dna', 'rna', 'protein', 'chromosome'; None: any"),
+            _NORMALIZE,
+            _BACKEND,
+        ),
+        prepare=_prepare,
+        own_threads=True,
+    )
+)
+
+
+def edit_chromosome_block(a: Any, b: Any, **params: Any) -> NDArray[np.float64]:
+    """Letters '=' 0, A..E +1..+5, a..f -1..-6; substitution |difference|, insertion and deletion 4.5."""
+    return edit_block(a, b, substitution="chromosome", indel=4.5, **params)
+
+
+def _prepare_chromosome(objects: list[Any], **params: Any) -> list[Any]:
+    return _prepare(objects, "edit-chromosome", substitution="chromosome", indel=4.5, **params)
+
+
+register(
+    Metric(
+        "edit-chromosome",
+        edit_chromosome_block,
         True,
         "strings",
-        "edit distance; substitution=1, indel=1 are the default costs",
-        threaded=True,
+        "edit distance of density profiles, '=' 0, A..E +1..+5, a..f -1..-6; substitution |difference|, indel 4.5",
+        parameters=(_NORMALIZE, _BACKEND),
+        prepare=_prepare_chromosome,
+        own_threads=True,
     )
 )

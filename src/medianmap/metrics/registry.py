@@ -10,7 +10,18 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Accepts: TypeAlias = Literal["vectors", "strings", "objects"]
+Accepts: TypeAlias = Literal[
+    "vectors", "strings", "strings or tokens", "series", "peak lists", "sets", "mixed tables", "objects"
+]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One keyword of a metric: what it is if not given, and one line about it."""
+
+    name: str
+    default: Any
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -23,14 +34,18 @@ class Metric:
 
     name: str
     block: Callable[..., NDArray[Any]]
-    symmetric: bool
+    symmetric: bool | Callable[[Mapping[str, Any]], bool]  # a function of the parameters where it depends on them
     accepts: Accepts
     summary: str = ""
     extra: str | None = None
-    threaded: bool = False  # releases the GIL, so threads help
+    threaded: bool = False  # releases the GIL, so row chunks on threads help
     allow_nan: bool = False  # vectors may have missing coordinates
     # (objects, their weights, parameters given) -> parameters that the training data fix
     from_data: Callable[[Any, NDArray[np.float64], Mapping[str, Any]], dict[str, Any]] | None = None
+    parameters: tuple[Parameter, ...] = ()  # if any are told, others are refused
+    # prepare(list of objects, **params) -> the objects as `block` wants them; refuses what it cannot compare
+    prepare: Callable[..., Any] | None = None
+    own_threads: bool = False  # block(a, b, n_jobs=..., **params) spreads its work itself
 
 
 _REGISTRY: dict[str, Metric] = {}
@@ -51,7 +66,7 @@ def registered() -> dict[str, Metric]:
 
 
 def _load_builtin() -> None:
-    from . import edit, vector  # noqa: F401  (importing registers)
+    from . import alignment, edit, mixed, series, sets, spectra, strings, vector  # noqa: F401  (importing registers)
 
 
 @dataclass(frozen=True)
@@ -67,7 +82,8 @@ class BoundMetric:
 
     @property
     def symmetric(self) -> bool:
-        return self.metric.symmetric
+        symmetric = self.metric.symmetric
+        return symmetric(self.params) if callable(symmetric) else symmetric
 
     @property
     def accepts(self) -> Accepts:
@@ -77,6 +93,14 @@ class BoundMetric:
     def threaded(self) -> bool:
         return self.metric.threaded
 
+    @property
+    def own_threads(self) -> bool:
+        return self.metric.own_threads
+
+    def prepared(self, objects: list[Any]) -> Any:
+        """The objects as the metric wants them; ValueError names the first that it cannot compare."""
+        return objects if self.metric.prepare is None else self.metric.prepare(objects, **self.params)
+
     def resolved(self, objects: Any, m: NDArray[np.float64]) -> BoundMetric:
         """The same with parameters that the training data, weighted by m, fix (a covariance, say) filled in."""
         if self.metric.from_data is None:
@@ -84,11 +108,20 @@ class BoundMetric:
         return replace(self, params={**self.params, **self.metric.from_data(objects, m, self.params)})
 
     def between(
-        self, a: Any, b: Any, a_index: NDArray[np.intp] | None = None, b_index: NDArray[np.intp] | None = None
+        self,
+        a: Any,
+        b: Any,
+        a_index: NDArray[np.intp] | None = None,
+        b_index: NDArray[np.intp] | None = None,
+        n_jobs: int = 1,
     ) -> NDArray[np.float64]:
-        """(len(a), len(b)) dissimilarities; ValueError names the pair (by the given indices) of a bad value."""
+        """(len(a), len(b)) dissimilarities; ValueError names the pair (by the given indices) of a bad value.
+
+        n_jobs : threads for a metric that spreads its work itself; others are called chunk by chunk from outside.
+        """
+        threads = {"n_jobs": n_jobs} if self.own_threads else {}
         try:
-            block = np.asarray(self.metric.block(a, b, **self.params), dtype=np.float64)
+            block = np.asarray(self.metric.block(a, b, **self.params, **threads), dtype=np.float64)
         except TypeError as error:
             if not self.params:
                 raise
@@ -121,4 +154,15 @@ def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
         close = get_close_matches(metric, [*known, "precomputed"], n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(f"There is no metric {metric!r}.{hint} medianmap.metrics.registered() lists the names.")
+    _refuse_unknown(known[metric], params or {})
     return BoundMetric(known[metric], dict(params or {}))
+
+
+def _refuse_unknown(metric: Metric, params: Mapping[str, Any]) -> None:
+    names = [parameter.name for parameter in metric.parameters]
+    unknown = [name for name in params if name not in names]
+    if names and unknown:
+        raise ValueError(
+            f"The metric {metric.name!r} does not work with metric_params {unknown}; its parameters are "
+            f"{', '.join(names)}."
+        )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics import DistanceMetric
 
-from .registry import Metric, register
+from .registry import Metric, Parameter, register
 
 # SciPy evaluates every pair on its own (no expansion into products), so an entry is the same in any block.
 SCIPY = {
@@ -79,6 +79,16 @@ def _inverse_covariance(X: NDArray[Any], m: NDArray[np.float64], params: Mapping
         ) from None
 
 
+_WEIGHTS = Parameter("w", None, "what each coordinate counts; None: 1 each")
+_PARAMETERS = {
+    "minkowski": (Parameter("p", 2.0, "the exponent, >= 1"), _WEIGHTS),
+    "seuclidean": (Parameter("V", None, "variances; None: of the training data"),),
+    "mahalanobis": (Parameter("VI", None, "inverse covariance; None: of the training data"),),
+    **dict.fromkeys(
+        ("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean", "hamming",
+         "sqeuclidean", *BOOLEAN), (_WEIGHTS,)
+    ),
+}  # fmt: skip
 _FROM_DATA = {"seuclidean": _variances, "mahalanobis": _inverse_covariance}
 
 for _name, _summary in SCIPY.items():
@@ -91,13 +101,32 @@ for _name, _summary in SCIPY.items():
             _summary,
             threaded=True,
             from_data=_FROM_DATA.get(_name),
+            parameters=_PARAMETERS.get(_name, ()),
         )
     )
 for _name, _summary in BOOLEAN.items():
-    register(Metric(_name, partial(_scipy_block, name=_name, as_bool=True), True, "vectors", _summary, threaded=True))
+    register(
+        Metric(
+            _name,
+            partial(_scipy_block, name=_name, as_bool=True),
+            True,
+            "vectors",
+            _summary,
+            threaded=True,
+            parameters=_PARAMETERS[_name],
+        )
+    )
 for _name, _target in SAME_AS.items():
     register(
-        Metric(_name, partial(_scipy_block, name=_target), True, "vectors", f"the same as {_target}", threaded=True)
+        Metric(
+            _name,
+            partial(_scipy_block, name=_target),
+            True,
+            "vectors",
+            f"the same as {_target}",
+            threaded=True,
+            parameters=_PARAMETERS[_target],
+        )
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.registry import BoundMetric
-from ..threads import run_chunks
+from ..threads import outer_threads, run_chunks
 from . import base
 from .base import ALL, Index, panels
 from .dense import DenseSource
@@ -52,6 +52,9 @@ class ComputedSource:
         n = len(self.objects)
         i, l = np.arange(n)[rows], np.arange(n)[cols]
         right = take(self.objects, cols)
+        self.count["evaluations"] += len(i) * len(l)
+        if self.metric.own_threads:
+            return self.metric.between(take(self.objects, rows), right, i, l, outer_threads(self.n_jobs))
         out = np.empty((len(i), len(l)))
 
         def fill(part: slice) -> None:
@@ -59,7 +62,6 @@ class ComputedSource:
 
         size = max(1, -(-len(i) // 16))
         run_chunks(fill, list(panels(len(i), size)), self.n_jobs if self.metric.threaded else 1)
-        self.count["evaluations"] += out.size
         return out
 
     def kept(self) -> DenseSource | PartlyKeptSource:
