@@ -8,6 +8,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .classifier import PrototypeClassifier
     from .estimators import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
+    from .health import check_dissimilarity
     from .persistence import load, save
     from .sources import as_dissimilarity
 
@@ -21,6 +22,7 @@ _HOME = {
     "BatchSOM": ".estimators",
     "PrototypeClassifier": ".classifier",
     "as_dissimilarity": ".sources",
+    "check_dissimilarity": ".health",
     "save": ".persistence",
     "load": ".persistence",
 }
@@ -35,6 +37,7 @@ __all__ = [
     "PrototypeClassifier",
     "__version__",
     "as_dissimilarity",
+    "check_dissimilarity",
     "load",
     "save",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._version import __version__
+from .commands.check import check
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 @click.version_option(__version__, prog_name="medianmap")
 def cli() -> None:
     """Topographic maps of data known only by pairwise dissimilarities."""
+
+
+cli.add_command(check)
 
 
 @cli.command()
@@ -85,6 +89,7 @@ def main(args: list[str] | None = None) -> Any:
         NotADirectoryError,
         IsADirectoryError,
         PermissionError,
+        ModuleNotFoundError,
     ) as error:
         click.echo(f"medianmap: {error}", err=True)
         sys.exit(2)
