@@ -32,7 +32,7 @@ cli.add_command(check)
 )
 @click.option("--grid", default="6x8", show_default=True, metavar="ROWSxCOLUMNS", help="Neurons of the map.")
 def demo(out: Path, seed: int, grid: str) -> None:
-    """Map the Wisconsin breast cancer data under the cosine dissimilarity.
+    """Map 630 globins by how their sequences align, and say where each family lies.
 
     Example: medianmap demo --grid 8x10 -o my-demo
     """

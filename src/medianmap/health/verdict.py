@@ -207,7 +207,7 @@ def triangle(found: Triangles, names: Names) -> Finding:
     i, j, k = found.where
     sentence = (
         f"{found.share.value:.3%} of {of} break the triangle inequality{_interval(found.share)}; at worst "
-        f"{names.entry(i, k)} exceeds the way round by point {names.point(j)} by {found.worst:.0%} of itself. "
+        f"{names.entry(i, k)} exceeds the way round by point {names.point(j)} by {found.worst:.2g} of itself. "
         "Legal: no map here needs it."
     )
     return Finding("triangle", "note", sentence, value)
