@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from medianmap import as_dissimilarity
+from medianmap.datasets import load_chromosomes
 from medianmap.sources import ALL
 from medianmap.threads import run_chunks
 
@@ -50,8 +51,14 @@ def chromosomes(table: Path, cache: Path | None = None) -> NDArray[np.float32]:
     cached = None if cache is None else cache / "chromosomes.npy"
     if cached is not None and cached.exists():
         return np.load(cached)
-    with open(table, newline="") as file:
-        strings = [row["string"] for row in csv.DictReader(file)]
+    D = string_distances(load_chromosomes(table).sequences)
+    if cached is not None:
+        np.save(cached, D)
+    return D
+
+
+def string_distances(strings: Sequence[str]) -> NDArray[np.float32]:
+    """All pairs of difference-coded strings, substitution |a - b|, insertion and deletion 4.5."""
     letters = np.array([LETTER[c] for c in "".join(strings)], np.float32)
     starts = np.concatenate([[0], np.cumsum([len(s) for s in strings])])
     n = len(strings)
@@ -61,8 +68,6 @@ def chromosomes(table: Path, cache: Path | None = None) -> NDArray[np.float32]:
         [slice(k, min(k + 50, n)) for k in range(0, n, 50)],
         None,
     )
-    if cached is not None:
-        np.save(cached, D)
     return D
 
 

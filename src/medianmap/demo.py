@@ -21,12 +21,12 @@ def run_demo(out: Path, grid: tuple[int, int], seed: int) -> tuple[dict[str, Any
     """Fit a median SOM of 630 globins; returns its summary and the files written."""
     globins = load_globins()
     som = MedianSOM(grid, metric=METRIC, random_state=seed).fit(globins.sequences)
+    out.mkdir(parents=True, exist_ok=True)  # before the summary takes its time, after nothing can be wrong with the map
     # Kept: the indices of the summary go over the whole matrix several times.
     source = with_ids(computed(globins.sequences, METRIC), globins.ids).kept()
     summary = summarize(som, source, y=globins.y, class_names=globins.class_names)
     dissimilarity = som.transform(globins.sequences).min(axis=1)
 
-    out.mkdir(parents=True, exist_ok=True)
     names = ("model.mmap", "assignments.tsv", "neurons.tsv", "prototypes.fasta", "summary.json")
     model, assignments, neurons, prototypes, numbers = files = [out / name for name in names]
     save(som, model)

@@ -14,8 +14,6 @@ from ..sources.checks import TILE
 
 # What is counted, with the first place in row order; ASYMMETRIC counts unordered pairs, the others entries.
 NAN, INF, NEGATIVE, ZERO, ASYMMETRIC = range(5)
-# The figures beside the counts.
-LOW, HIGH, TOTAL, WORST = range(4)
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def scan(source: Source) -> Scan:
     """Read D once; a source that is symmetric by construction is read by half."""
     n = source.shape[0]
     counts, first = np.zeros(5, np.int64), np.full(5, n * n, np.int64)
-    figures = np.array([np.inf, -np.inf, 0.0, 0.0])
+    figures = np.array([np.inf, -np.inf, 0.0, 0.0])  # low, high, total, worst
     worst_place = np.zeros(1, np.int64)
     diagonal, row_maxima = np.empty(n), np.full(n, -np.inf)
     parent = np.arange(n)
@@ -120,38 +118,41 @@ def _note_if_bad(value, place, counts, first):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _entry(value, i, l, n, counts, first, figures, row_maxima):  # type: ignore[no-untyped-def]
-    """One entry off the diagonal."""
-    _note_if_bad(value, i * n + l, counts, first)
-    if value == 0.0:
-        _note(ZERO, i * n + l, counts, first)
-    if np.isfinite(value):
-        figures[LOW] = min(figures[LOW], value)
-        figures[HIGH] = max(figures[HIGH], value)
-        figures[TOTAL] += value
-        row_maxima[i] = max(row_maxima[i], value)
-
-
-@njit(cache=True, nogil=True)
 def _scan_tile(upper, lower, top, left, counts, first, figures, worst_place, diagonal, row_maxima, parent):  # type: ignore[no-untyped-def]
     """Pairs i < l of the tile upper = D[top:, left:], each with its mirror image in lower = D[left:, top:]."""
     n = diagonal.shape[0]
+    low, high, total, worst = figures
     for r in range(upper.shape[0]):
         i = top + r
         if top == left:
             diagonal[i] = upper[r, r]
             _note_if_bad(diagonal[i], i * n + i, counts, first)
+        row_maximum = row_maxima[i]
         for c in range(r + 1 if top == left else 0, upper.shape[1]):
             l = left + c
             there, back = np.float64(upper[r, c]), np.float64(lower[c, r])
-            _entry(there, i, l, n, counts, first, figures, row_maxima)
-            _entry(back, l, i, n, counts, first, figures, row_maxima)
-            if there == 0.0 and back == 0.0:
-                a, b = _root(parent, i), _root(parent, l)
-                parent[max(a, b)] = min(a, b)
+            # Nearly all entries are positive and finite, and nothing is to be noted of them.
+            if not (0.0 < there < np.inf and 0.0 < back < np.inf):
+                _note_if_bad(there, i * n + l, counts, first)
+                _note_if_bad(back, l * n + i, counts, first)
+                if there == 0.0:
+                    _note(ZERO, i * n + l, counts, first)
+                if back == 0.0:
+                    _note(ZERO, l * n + i, counts, first)
+                if there == 0.0 and back == 0.0:
+                    a, b = _root(parent, i), _root(parent, l)
+                    parent[max(a, b)] = min(a, b)
+            if np.isfinite(there):
+                low, high, total = min(low, there), max(high, there), total + there
+                row_maximum = max(row_maximum, there)
+            if np.isfinite(back):
+                low, high, total = min(low, back), max(high, back), total + back
+                row_maxima[l] = max(row_maxima[l], back)
             if there != back and not (np.isnan(there) and np.isnan(back)):
                 _note(ASYMMETRIC, i * n + l, counts, first)
                 difference = abs(there - back)
-                if np.isfinite(difference) and difference > figures[WORST]:
-                    figures[WORST] = difference
+                if np.isfinite(difference) and difference > worst:
+                    worst = difference
                     worst_place[0] = i * n + l
+        row_maxima[i] = row_maximum
+    figures[:] = low, high, total, worst
