@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from ..sources import Source
 
 
 @click.command()
@@ -27,12 +32,33 @@ def check(context: click.Context, file: Path, metric: str, as_json: bool, seed: 
     """
     from ..health import check_dissimilarity
 
-    health = check_dissimilarity(open_input(file), metric=metric, seed=seed)
+    health = check_dissimilarity(open_source(file, metric), seed=seed)
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
     context.exit(0 if health.ok else 2)
 
 
-def open_input(file: Path) -> Any:
+def open_source(file: Path, metric: str) -> Source:
+    """What the file holds under the metric; a matrix in a .npy file stays on disk."""
+    from ..sources import as_dissimilarity
+
+    if find_spec("medianmap.readers") is None:
+        X = _numbers(file)
+        return as_dissimilarity(X, symmetric=True) if metric == "precomputed" else as_dissimilarity(X, metric)
+    readers: Any = import_module("medianmap.readers")
+    found = readers.read(file)
+    if metric == "precomputed":
+        if not isinstance(found, readers.Matrix):
+            raise ValueError(
+                f"{file} holds {len(found)} {found.kind} and no dissimilarities; say how to compare them with --metric."
+            )
+        # The check itself finds out whether the matrix is symmetric.
+        return as_dissimilarity(found.D, ids=found.ids, symmetric=True)
+    if isinstance(found, readers.Matrix):  # as many vectors as coordinates
+        found = readers.read(file, kind="vectors")
+    return as_dissimilarity(found.objects, metric, ids=found.ids)
+
+
+def _numbers(file: Path) -> Any:
     """The matrix or the vectors in a .npy (not loaded whole) or .csv file."""
     import numpy as np
 
