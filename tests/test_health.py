@@ -29,7 +29,7 @@ def points(n, rng, dimensions=3):
 # --- a healthy matrix, in every form ------------------------------------------------------------------------------
 
 
-def test_euclidean_distances_have_nothing_to_remark(rng, tmp_path):
+def test_euclidean_distances_have_nothing_to_remark(rng, tmp_path, monkeypatch):
     D = points(60, rng)
     health = check_dissimilarity(D)
     assert health.ok
@@ -38,6 +38,18 @@ def test_euclidean_distances_have_nothing_to_remark(rng, tmp_path):
     np.save(tmp_path / "D.npy", D)
     for same in (squareform(D), str(tmp_path / "D.npy"), as_dissimilarity(D), D.tolist()):
         assert check_dissimilarity(same) == health
+    monkeypatch.setattr(entries, "TILE", 7)  # a condensed vector is read by half
+    for same in (D, squareform(D)):
+        assert levels(check_dissimilarity(same)) == levels(health)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "float16", "float32", ">f8", "longdouble"])
+def test_any_real_type_gives_the_same_figures(dtype, rng):
+    D = matrix("ties", 40, rng)
+    plain, other = check_dissimilarity(D), check_dissimilarity(D.astype(dtype))
+    assert other.dtype == str(np.dtype(dtype))
+    assert other.findings == plain.findings
+    assert check_dissimilarity(D > 1)["scale"].value["max"] == 1  # booleans
 
 
 def test_the_report_is_json_and_repeats_itself(rng):
@@ -103,9 +115,11 @@ def test_rounding_is_told_from_asymmetry(rng):
     assert "rounding" in check_dissimilarity(D)["symmetry"].sentence
 
 
-def test_a_false_promise_of_symmetry_is_found_out(rng):
+def test_a_false_promise_of_symmetry_is_found_out(rng, monkeypatch):
     D = rng.random((20, 20))
     promised = as_dissimilarity(D, symmetric=True)
+    assert check_dissimilarity(promised)["symmetry"].value["n_asymmetric_pairs"] == 190
+    monkeypatch.setattr(entries, "TILE", 7)  # tiles off the diagonal have a mirror image that must be read
     assert check_dissimilarity(promised)["symmetry"].value["n_asymmetric_pairs"] == 190
 
 

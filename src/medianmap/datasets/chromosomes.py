@@ -100,7 +100,7 @@ BAND = 3.3  # mean width of a band
 # Chances of the levels 1 .. 5 of light bands, and of the steps 1 .. 5 up to dark ones.
 VALLEYS, STEPS = (0.62, 0.25, 0.09, 0.03, 0.01), (0.75, 0.12, 0.06, 0.04, 0.03)
 # Standard deviations of a band's width and level, and the chance of a bump in it.
-WIDTH_NOISE, LEVEL_NOISE, BUMPS = 0.4, 0.65, 0.05
+WIDTH_NOISE, LEVEL_NOISE, BUMPS = 0.4, 0.7, 0.05
 CHUNK = 20_000
 
 
