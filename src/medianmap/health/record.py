@@ -38,8 +38,8 @@ class Health:
         return all(finding.level != "error" for finding in self.findings)
 
     def __getitem__(self, name: str) -> Finding:
-        """The finding of that name."""
-        return next(finding for finding in self.findings if finding.name == name)
+        """The finding of that name; KeyError where nothing was found out about it."""
+        return {finding.name: finding for finding in self.findings}[name]
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""
