@@ -167,6 +167,9 @@ def test_indels_keep_the_mean_length():
     assert sizes.std() > 3
     assert abs(sizes.mean() - 150) < 12
     assert len({len(s) for s in simulate_protein_families(40, indel_rate=0).sequences}) == 1
+    # About 800 insertions and 800 deletions in each: one letter too many or too few in every one would add 800.
+    for string in simulate_protein_families(2, 2, length=20_000, indel_rate=0.05, random_state=2).sequences:
+        assert abs(len(string) - 20_000) < 600
 
 
 def test_site_rates_are_the_quarters_of_a_gamma_distribution():
