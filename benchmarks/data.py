@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from medianmap import as_dissimilarity
+from medianmap.datasets import load_chromosomes
 from medianmap.sources import ALL
 
 
@@ -18,11 +19,15 @@ def chromosomes(table: Path, cache: Path | None = None) -> NDArray[np.float32]:
     cached = None if cache is None else cache / "chromosomes.npy"
     if cached is not None and cached.exists():
         return np.load(cached)
-    with open(table, newline="") as file:
-        strings = [row["string"] for row in csv.DictReader(file)]
-    D = as_dissimilarity(strings, "edit-chromosome").kept().D.astype(np.float32)  # type: ignore[attr-defined]
+    D = string_distances(load_chromosomes(table).sequences)
     if cached is not None:
         np.save(cached, D)
+    return D
+
+
+def string_distances(strings: Sequence[str]) -> NDArray[np.float32]:
+    """All pairs of difference-coded strings, substitution |a - b|, insertion and deletion 4.5."""
+    D = as_dissimilarity(strings, "edit-chromosome").kept().D.astype(np.float32)  # type: ignore[attr-defined]
     return D
 
 

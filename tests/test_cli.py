@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from medianmap import __version__, load
+from medianmap.datasets import load_globins
+from medianmap.demo import METRIC
 
 
 def medianmap(*args, cwd, **env):
@@ -17,22 +20,44 @@ def medianmap(*args, cwd, **env):
     )  # fmt: skip
 
 
-def test_the_demo_prints_a_map_and_names_its_files(tmp_path):
-    done = medianmap("demo", cwd=tmp_path)
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """One run for all tests that only look at what it wrote: the folder it ran in, and the process."""
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, medianmap("demo", cwd=folder)
+
+
+def test_the_demo_prints_a_map_and_names_its_files(demo):
+    folder, done = demo
     assert done.returncode == 0, done.stderr
-    for word in ("MedianSOM of 569 points on 48 neurons", "benign", "malignant", "purity", "topographic error"):
+    for word in ("MedianSOM of 630 points on 48 neurons", "HA", "GG/GP", "others", "purity", "topographic error"):
         assert word in done.stdout
     written = done.stdout.split("Wrote ")[1].strip().split(", ")
-    assert sorted(os.listdir(tmp_path / "medianmap-demo")) == sorted(os.path.basename(name) for name in written)
-    summary = json.loads((tmp_path / "medianmap-demo" / "summary.json").read_text())
-    assert sum(n["hits"] for n in summary["neurons"]) == 569
-    assert summary["quality"]["purity"] > 0.93
-    assignments = (tmp_path / "medianmap-demo" / "assignments.tsv").read_text().splitlines()
-    assert len(assignments) == 570
-    model = load(tmp_path / "medianmap-demo" / "model.mmap")
+    assert sorted(os.listdir(folder / "medianmap-demo")) == sorted(os.path.basename(name) for name in written)
+    summary = json.loads((folder / "medianmap-demo" / "summary.json").read_text())
+    assert sum(n["hits"] for n in summary["neurons"]) == 630
+    assert summary["quality"]["purity"] > 0.88
+    assignments = (folder / "medianmap-demo" / "assignments.tsv").read_text().splitlines()
+    assert len(assignments) == 631
+    model = load(folder / "medianmap-demo" / "model.mmap")
     assert assignments[1].split("\t")[1] == str(model.labels_[0])
-    majority = summary["neurons"][int(model.labels_[0])]["majority"]
-    assert majority in ("benign", "malignant")
+    assert assignments[1].split("\t")[0] == "BAHG_VITSP"
+    globins = load_globins()
+    assert {n["majority"] for n in summary["neurons"]} - {None} == set(globins.class_names)
+    records = (folder / "medianmap-demo" / "prototypes.fasta").read_text().split(">")[1:]
+    sequence = dict(zip(globins.ids, globins.sequences, strict=True))
+    assert len(records) == 48
+    for record, neuron in zip(records, summary["neurons"], strict=True):
+        head, body = record.strip().split("\n")
+        assert head.split()[0] == neuron["exemplar_id"]
+        assert body == sequence[neuron["exemplar_id"]]
+    # The model knows its exemplars, so it places a sequence that it has never seen.
+    myoglobin = globins.sequences[globins.families.index("MY")]
+    assert summary["neurons"][model.predict([myoglobin[:-3]])[0]]["majority"] == "MY"
+    assert sum(row["points"] for row in summary["classes"]) == 630
+    assert sum(row["neurons"] for row in summary["classes"]) == 48 - summary["empty"]
+    at_home = sum(row["points"] * row["at_home"] for row in summary["classes"]) / 630
+    assert at_home == pytest.approx(summary["quality"]["purity"])
 
 
 def test_the_demo_is_coloured_on_demand_and_repeats_itself(tmp_path):
@@ -42,12 +67,39 @@ def test_the_demo_is_coloured_on_demand_and_repeats_itself(tmp_path):
     assert runs[0].stdout.replace("a/", "b/") == runs[1].stdout
 
 
-def test_info_says_what_is_in_a_model(tmp_path):
-    medianmap("demo", "--grid", "2x3", "-o", "out", cwd=tmp_path)
-    done = medianmap("info", "out/model.mmap", cwd=tmp_path)
+def test_info_says_what_is_in_a_model(demo):
+    folder, _ = demo
+    done = medianmap("info", "medianmap-demo/model.mmap", cwd=folder)
     assert done.returncode == 0
-    assert "MedianSOM, 6 prototypes" in done.stdout
-    assert "metric = 'cosine'" in done.stdout
+    assert "MedianSOM, 48 prototypes" in done.stdout
+    assert f"metric = {METRIC!r}" in done.stdout
+
+
+def test_check_tells_people_and_programs(tmp_path):
+    x = np.random.default_rng(0).normal(size=30)
+    D = np.abs(np.subtract.outer(x, x))
+    np.save(tmp_path / "D.npy", D)
+    np.savetxt(tmp_path / "D.csv", D, delimiter=",")
+    np.savetxt(tmp_path / "x.csv", x)
+    plain = medianmap("check", "D.npy", cwd=tmp_path)
+    assert plain.returncode == 0
+    assert plain.stdout.startswith("30 x 30 float64 is usable")
+    told = json.loads(medianmap("check", "D.npy", "--json", cwd=tmp_path).stdout)
+    assert told["ok"]
+    for args in (["D.csv"], ["x.csv", "--metric", "euclidean"]):
+        same = json.loads(medianmap("check", *args, "--json", cwd=tmp_path).stdout)
+        assert same["findings"][0] == told["findings"][0]
+        assert [f["level"] for f in same["findings"]] == [f["level"] for f in told["findings"]]
+
+
+def test_check_of_an_unusable_matrix_ends_with_2_and_still_tells(tmp_path):
+    np.save(tmp_path / "D.npy", np.array([[0, 1, np.nan], [1, 0, 2], [3, -2, 0]]))
+    done = medianmap("check", "D.npy", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "NOT usable" in done.stdout
+    assert "1 entry is NaN (first D[0, 2])" in done.stdout
+    assert "1 entry is negative (first D[2, 1])" in done.stdout
+    assert done.stderr == ""
 
 
 def test_version_and_help(tmp_path):
@@ -62,10 +114,13 @@ def test_version_and_help(tmp_path):
         (["info", "nothing.mmap"], "There is no file nothing.mmap"),
         (["info", "text.mmap"], "not a medianmap model"),
         (["demo", "--grid", "6"], "not ROWSxCOLUMNS"),
-        (["demo", "--grid", "60x60"], "3600 exceeds n_samples = 569"),
+        (["demo", "--grid", "60x60"], "3600 exceeds n_samples = 630"),
         (["demo", "-o", "text.mmap/deeper"], "text.mmap"),
         (["demo", "--sed", "1"], "No such option"),
         (["paint"], "No such command"),
+        (["check", "none.npy"], "There is no file none.npy"),
+        (["check", "text.mmap"], "text.mmap"),
+        (["check", "--metric", "nonsense", "text.mmap"], "text.mmap"),
     ],
 )
 def test_mistakes_are_one_sentence_and_exit_code_2(args, message, tmp_path):

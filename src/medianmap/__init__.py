@@ -8,6 +8,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .classifier import PrototypeClassifier
     from .estimators import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
+    from .health import check_dissimilarity
     from .patches.clusterer import PatchClusterer
     from .persistence import load, save
     from .sources import as_dissimilarity
@@ -23,6 +24,7 @@ _HOME = {
     "PrototypeClassifier": ".classifier",
     "PatchClusterer": ".patches.clusterer",
     "as_dissimilarity": ".sources",
+    "check_dissimilarity": ".health",
     "save": ".persistence",
     "load": ".persistence",
 }
@@ -38,6 +40,7 @@ __all__ = [
     "PrototypeClassifier",
     "__version__",
     "as_dissimilarity",
+    "check_dissimilarity",
     "load",
     "save",
 ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._version import __version__
+from .commands.check import check
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +23,9 @@ def cli() -> None:
     """Topographic maps of data known only by pairwise dissimilarities."""
 
 
+cli.add_command(check)
+
+
 @cli.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("medianmap-demo"),
               show_default=True, help="Folder for the files.")  # fmt: skip
@@ -30,7 +34,7 @@ def cli() -> None:
 )
 @click.option("--grid", default="6x8", show_default=True, metavar="ROWSxCOLUMNS", help="Neurons of the map.")
 def demo(out: Path, seed: int, grid: str) -> None:
-    """Map the Wisconsin breast cancer data under the cosine dissimilarity.
+    """Map 630 globins by how their sequences align, and say where each family lies.
 
     Example: medianmap demo --grid 8x10 -o my-demo
     """
@@ -127,6 +131,7 @@ def main(args: list[str] | None = None) -> Any:
         NotADirectoryError,
         IsADirectoryError,
         PermissionError,
+        ModuleNotFoundError,
     ) as error:
         click.echo(f"medianmap: {error}", err=True)
         sys.exit(2)

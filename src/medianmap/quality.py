@@ -92,15 +92,15 @@ def neighborhood_preservation(
         i = np.arange(rows.start, rows.stop)
         data = source.block(rows, ALL).astype(np.float64)
         on_map = map_distances[labels[i]][:, labels]
-        data_near, data_excess = _expected_over_ties(data, i, k)
-        map_near, map_excess = _expected_over_ties(on_map, i, k)
+        data_near, data_excess = expected_over_ties(data, i, k)
+        map_near, map_excess = expected_over_ties(on_map, i, k)
         untrusted += float((map_near * data_excess).sum())
         torn += float((data_near * map_excess).sum())
     scale = 2.0 / (N * k * (2 * N - 3 * k - 1))
     return 1.0 - scale * untrusted, 1.0 - scale * torn
 
 
-def _expected_over_ties(values: FloatArray, own: NDArray[np.intp], k: int) -> tuple[FloatArray, FloatArray]:
+def expected_over_ties(values: FloatArray, own: NDArray[np.intp], k: int) -> tuple[FloatArray, FloatArray]:
     """Per entry, averaged over all orders of equal values: its share in the k nearest, and max(rank - k, 0).
 
     Ranks run along rows from 1, the nearest; the point itself has rank 0 and is nobody's neighbour.

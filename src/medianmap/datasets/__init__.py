@@ -1,40 +1,21 @@
 """Data to try things on; nothing here is downloaded."""
 
-from __future__ import annotations
+from .chromosomes import Chromosomes, load_chromosomes, simulate_chromosomes
+from .globins import load_globins
+from .proteins import ProteinFamilies, newick, simulate_protein_families
+from .records import Sequences, Vectors
+from .vectors import load_breast_cancer, load_iris
 
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """X (N, M) vectors, y (N,) classes 0 .. C-1 and their names."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.intp]
-    class_names: list[str]
-
-
-def load_breast_cancer() -> Vectors:
-    """Wisconsin breast cancer (diagnostic), 569 x 30, as z-scores; it comes with scikit-learn."""
-    from sklearn.datasets import load_breast_cancer as loader
-
-    return _z_scores(loader())
-
-
-def load_iris() -> Vectors:
-    """Iris, 150 x 4, as z-scores; it comes with scikit-learn."""
-    from sklearn.datasets import load_iris as loader
-
-    return _z_scores(loader())
-
-
-def _z_scores(bunch: Any) -> Vectors:
-    """(x - mean) / standard deviation, the latter of the sample (divided by N - 1)."""
-    X = np.asarray(bunch.data, np.float64)
-    return Vectors(
-        (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), bunch.target.astype(np.intp), [str(n) for n in bunch.target_names]
-    )
+__all__ = [
+    "Chromosomes",
+    "ProteinFamilies",
+    "Sequences",
+    "Vectors",
+    "load_breast_cancer",
+    "load_chromosomes",
+    "load_globins",
+    "load_iris",
+    "newick",
+    "simulate_chromosomes",
+    "simulate_protein_families",
+]

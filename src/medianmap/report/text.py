@@ -80,4 +80,16 @@ def render(summary: dict[str, Any]) -> RenderableType:
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, value in summary["quality"].items():
         table.add_row(Text(name.replace("_", " "), "bold"), f"{value:.4g}", Text(EXPLAINED[name], "dim"))
-    return Group(head, map_text(summary), legend, table)
+    return Group(head, map_text(summary), legend, *_class_table(summary), table)
+
+
+def _class_table(summary: dict[str, Any]) -> list[RenderableType]:
+    """One line a class: how large it is, how many neurons are its own, how much of it lies there."""
+    if not summary["classes"]:
+        return []
+    table = Table(box=None, pad_edge=False)
+    for title in ("class", "points", "neurons of its own", "share there"):
+        table.add_column(title, justify="left" if title == "class" else "right")
+    for row in summary["classes"]:
+        table.add_row(Text(row["class"], "bold"), f"{row['points']:g}", str(row["neurons"]), f"{row['at_home']:.1%}")
+    return [table, Text()]

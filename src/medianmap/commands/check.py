@@ -1,0 +1,54 @@
+"""`medianmap check`: the health of a matrix, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ..sources import Source
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--metric", default="precomputed", show_default=True, metavar="NAME",
+              help="How to compare what the file holds; by default it holds the dissimilarities.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print numbers for a program instead of sentences.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers."
+)
+@click.pass_context
+def check(context: click.Context, file: Path, metric: str, as_json: bool, seed: int) -> None:
+    """Say whether the dissimilarities in FILE can be used, and what they are like.
+
+    The exit code is 0 if a map can be made of them and 2 if not.
+
+    Example: medianmap check distances.npy
+    """
+    from ..health import check_dissimilarity
+
+    health = check_dissimilarity(open_source(file, metric), seed=seed)
+    click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
+    context.exit(0 if health.ok else 2)
+
+
+def open_source(file: Path, metric: str) -> Source:
+    """What the file holds under the metric; a matrix in a .npy file stays on disk."""
+    from ..readers import Matrix, read
+    from ..sources import as_dissimilarity
+
+    found = read(file)
+    if metric == "precomputed":
+        if not isinstance(found, Matrix):
+            raise ValueError(
+                f"{file} holds {len(found)} {found.kind} and no dissimilarities; say how to compare them with --metric."
+            )
+        # The check itself finds out whether the matrix is symmetric.
+        return as_dissimilarity(found.D, ids=found.ids, symmetric=True)
+    if isinstance(found, Matrix):  # as many vectors as coordinates
+        found = read(file, kind="vectors")
+    assert not isinstance(found, Matrix)
+    return as_dissimilarity(found.objects, metric, ids=found.ids)
