@@ -27,8 +27,7 @@ def chromosomes(table: Path, cache: Path | None = None) -> NDArray[np.float32]:
 
 def string_distances(strings: Sequence[str]) -> NDArray[np.float32]:
     """All pairs of difference-coded strings, substitution |a - b|, insertion and deletion 4.5."""
-    D = as_dissimilarity(strings, "edit-chromosome").kept().D.astype(np.float32)  # type: ignore[attr-defined]
-    return D
+    return as_dissimilarity(strings, "edit-chromosome").kept().D.astype(np.float32)  # type: ignore[attr-defined]
 
 
 def globins(fasta: Path) -> NDArray[np.float64]:

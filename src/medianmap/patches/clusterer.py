@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import BaseMap, Supervision, as_generator, reporting
 from ..engine import State
 from ..labels import LabelVectors
+from ..metrics.registry import bind
 from ..quality import inertia
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import take
@@ -24,7 +26,7 @@ from ..threads import limited
 from ..validation import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from .checkpoint import Progress
 from .fitted import fitted_map
-from .ground import Ground, ObjectGround, SourceGround
+from .ground import Ground, ObjectGround, Prototypes, SourceGround
 from .intake import Intake, block_intake, intake, is_stream, resolved_by
 from .plan import Plan, planned
 from .running import Data, PatchRecord, PatchTrained, advanced, as_tree, distance_blocks, learned_labels, sequential
@@ -92,6 +94,9 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
     multiplicities_: FloatArray
     n_samples_seen_: int
     n_evaluations_: int
+    n_patches_: int
+    n_iter_: int
+    _progress: Progress
 
     def __init__(
         self,
@@ -145,12 +150,16 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
         sample_weight : (n,) weights of the new points.
         """
         with self._session():
-            progress: Progress = getattr(self, "_progress", None) or Progress(_seed(self.estimator))
+            progress = self._so_far()
             if getattr(self.estimator, "metric", None) == "precomputed":
                 found, points = block_intake(X, progress.prototypes, progress.n_seen)
             else:
-                found = getattr(self, "_intake", None) or intake(self.estimator, iter(()), None, self.n_jobs)
+                found = intake(self.estimator, iter(()), None, self.n_jobs)
+                if progress.prototypes is not None and isinstance(found.ground, ObjectGround):
+                    metric = bind(self.estimator.metric, self.map_.metric_params_)
+                    found = replace(found, ground=replace(found.ground, metric=metric))
                 points = found.prepared(X)
+                self._check_features(points)
             m = check_weights(sample_weight, len(points))
             if progress.prototypes is None:
                 check_n_prototypes(self.estimator._size()[0], int(np.count_nonzero(m)), "the number of prototypes")
@@ -239,6 +248,26 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
         with reporting(self.verbose), limited(threads):
             yield
 
+    def _so_far(self) -> Progress:
+        """Where earlier patches left off; of a loaded model what its attributes tell."""
+        if hasattr(self, "_progress"):
+            return self._progress
+        if not hasattr(self, "map_"):
+            return Progress(_seed(self.estimator))
+        K = len(self.multiplicities_)
+        places = getattr(self, "medoid_indices_", np.full(K, -1))
+        points = places if self.map_.cluster_centers_ is None else self.map_.cluster_centers_
+        prototypes = Prototypes(points, places, self.multiplicities_, None, np.empty((K, 0)))
+        counts = self.n_patches_, self.n_samples_seen_, self.n_evaluations_, self.n_iter_
+        return Progress(_seed(self.estimator), prototypes, *counts)
+
+    def _check_features(self, points: Any) -> None:
+        known = getattr(self, "n_features_in_", None)
+        if known is not None and isinstance(points, np.ndarray) and points.shape[1] != known:
+            raise ValueError(
+                f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {known} features as input."
+            )
+
     def _plan(self, found: Intake, m: FloatArray | None) -> Plan:
         K, _ = self.estimator._size()
         symmetric = _symmetric(found.ground)
@@ -326,7 +355,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             delattr(self, name)
         for name, value in attributes.items():
             setattr(self, name, value)
-        self._intake, self._progress = data.found, progress
+        self._progress = progress
 
     @property
     def metric(self) -> Any:

@@ -25,9 +25,13 @@ class Intake:
 
     ground: Ground
     N: int | None
-    take: Callable[[IntArray], Any]
+    points: Any = None  # N objects or vectors; None where points are places in a source, or come as a stream
     stream: Iterator[Any] | None = None
     ids: Any = None
+
+    def take(self, places: IntArray) -> Any:
+        """The points at these places, in the ground's form."""
+        return places if self.points is None else take(self.points, places)
 
     def next_points(self, n: int) -> Any:
         """The next n points of a stream, fewer at its end, in the ground's form; None after it."""
@@ -59,9 +63,9 @@ def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray] | None, n_
     if not isinstance(estimator, MedianMap):
         ground = VectorGround(n_jobs)
         if is_stream(X):
-            return Intake(ground, None, lambda i: None, iter(X))
+            return Intake(ground, None, stream=iter(X))
         vectors = np.asarray(check_vectors(X), dtype=np.float64, order="C")
-        return Intake(ground, len(vectors), lambda i: vectors[i])
+        return Intake(ground, len(vectors), vectors)
     if estimator.metric == "precomputed" or isinstance(X, Source):
         if is_stream(X):
             raise ValueError(
@@ -69,14 +73,14 @@ def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray] | None, n_
                 "pass the matrix, or each extended block to partial_fit."
             )
         source = as_dissimilarity(X, estimator.metric, metric_params=estimator.metric_params)
-        return Intake(SourceGround(source), source.shape[0], lambda i: i, ids=source.ids)
+        return Intake(SourceGround(source), source.shape[0], ids=source.ids)
     metric = bind(estimator.metric, estimator.metric_params)
     if is_stream(X):
-        return Intake(ObjectGround(metric, n_jobs), None, lambda i: None, iter(X))
+        return Intake(ObjectGround(metric, n_jobs), None, stream=iter(X))
     objects = as_objects(X, metric)
     weights = np.ones(len(objects)) if m is None else m(len(objects))
     resolved = ObjectGround(metric.resolved(objects, weights), n_jobs)
-    return Intake(resolved, len(objects), lambda i: take(objects, i))
+    return Intake(resolved, len(objects), objects)
 
 
 def resolved_by(found: Intake, points: Any, m: FloatArray) -> Intake:
@@ -98,4 +102,4 @@ def block_intake(D: Any, before: Prototypes | None, n_seen: int) -> tuple[Intake
     new = np.arange(n_seen, n_seen + n)
     row = {int(place): j for j, place in enumerate(() if before is None else before.places)}
     row |= {int(place): K + i for i, place in enumerate(new)}
-    return Intake(BlockGround(block, row), None, lambda i: i), new
+    return Intake(BlockGround(block, row), None), new
