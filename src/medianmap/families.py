@@ -27,8 +27,9 @@ from .sources import (
 )
 from .sources.base import FloatArray, IntArray
 from .sources.checks import refuse_bad_entries
-from .sources.computed import PartlyKeptSource, take
+from .sources.computed import take
 from .sources.condensed import condensed_size
+from .sources.kept import DearSource, PartlyKeptSource
 from .spaces import COLLISIONS, MedianSpace, Space, VectorSpace, squared_distances
 from .validation import as_objects, check_choice, check_vectors, n_dims
 
@@ -73,9 +74,9 @@ class MedianMap(BaseMap):
     def _ready(self, given: Space, m: FloatArray, K: int) -> MedianSpace:
         assert isinstance(given, MedianSpace)
         source = self._resolved(given.source, m)
-        if isinstance(source, ComputedSource):
+        if isinstance(source, DearSource):
             source = source.kept()
-        if not isinstance(source, PartlyKeptSource):  # its metric checks every value as it comes, and a pass is dear
+        if not isinstance(source, PartlyKeptSource):  # every value is checked as it comes, and a pass is dear
             check_entries(source, K * float(m.sum()))
         return MedianSpace(source, self.search, self.collisions, self.n_jobs)
 

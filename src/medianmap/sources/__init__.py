@@ -18,6 +18,7 @@ from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entri
 from .computed import ComputedSource
 from .condensed import CondensedSource, condensed_size
 from .dense import DenseSource, SubsetSource
+from .stored import open_matrix, open_npy, open_store, write_store
 
 __all__ = [
     "ALL",
@@ -34,10 +35,12 @@ __all__ = [
     "computed",
     "ids_and_array",
     "open_npy",
+    "open_store",
     "panels",
     "points_to",
     "precomputed",
     "rows_per_panel",
+    "write_store",
 ]
 
 
@@ -103,8 +106,11 @@ def computed(
 
 def precomputed(X: Any, *, symmetric: bool | None = None) -> DenseSource | CondensedSource:
     """A matrix in any of its forms as a Source; shape and type are checked here, entries by `check_entries`."""
-    if isinstance(X, str | PathLike):
-        X = open_npy(Path(X))
+    path = Path(X) if isinstance(X, str | PathLike) else None
+    if path is not None:
+        X = open_matrix(path)
+        if isinstance(X, DenseSource):
+            return X if symmetric is None else replace(X, symmetric=symmetric)
     ids, D = ids_and_array(X)
     if D.size == 0:
         empty = "feature" if D.ndim == 2 and D.shape[0] else "sample"
@@ -127,20 +133,8 @@ def precomputed(X: Any, *, symmetric: bool | None = None) -> DenseSource | Conde
             f"A precomputed dissimilarity must be a square matrix; this array has shape {D.shape}. "
             "For vectors choose a metric, for example metric='euclidean'."
         )
-    return DenseSource(D, is_symmetric(D) if symmetric is None else symmetric, ids)
-
-
-def open_npy(path: Path) -> NDArray[Any]:
-    """Open a .npy file as a read-only memory map."""
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}; give the path of a .npy matrix.")
-    try:
-        opened = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path} is not a readable .npy matrix ({error}).") from None
-    if not isinstance(opened, np.ndarray):
-        raise ValueError(f"{path} is a .npz archive; extract the one matrix and pass it.")
-    return opened
+    promised = is_symmetric(D) if symmetric is None else symmetric
+    return DenseSource(D, promised, ids, None if path is None else path.resolve())
 
 
 def ids_and_array(X: Any) -> tuple[list[str] | None, NDArray[Any]]:
