@@ -30,6 +30,7 @@ from .sources.checks import refuse_bad_entries
 from .sources.computed import take
 from .sources.condensed import condensed_size
 from .sources.kept import DearSource, PartlyKeptSource
+from .sources.pairs import is_pair_store
 from .spaces import COLLISIONS, MedianSpace, Space, VectorSpace, squared_distances
 from .validation import as_objects, check_choice, check_vectors, n_dims
 
@@ -112,7 +113,7 @@ class MedianMap(BaseMap):
         """The columns of the medoids out of dissimilarities (n_query, N) to all training points, in any form."""
         N, who = self.n_features_in_, type(self).__name__
         if isinstance(X, str | PathLike):
-            X = open_npy(Path(X))
+            X = as_dissimilarity(X) if is_pair_store(Path(X)) else open_npy(Path(X))
         if not isinstance(X, Source) and n_dims(X) == 1 and condensed_size(len(X)) == N:
             X = as_dissimilarity(X)  # the training data themselves
         if isinstance(X, Source):

@@ -18,6 +18,8 @@ from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entri
 from .computed import ComputedSource
 from .condensed import CondensedSource, condensed_size
 from .dense import DenseSource, SubsetSource
+from .pairs import PairSource, is_pair_store
+from .postgres import PostgresSource
 from .stored import open_matrix, open_npy, open_store, write_store
 
 __all__ = [
@@ -25,6 +27,8 @@ __all__ = [
     "ComputedSource",
     "CondensedSource",
     "DenseSource",
+    "PairSource",
+    "PostgresSource",
     "Source",
     "SubsetSource",
     "as_dissimilarity",
@@ -58,7 +62,9 @@ def as_dissimilarity(
     Parameters
     ----------
     X : with metric="precomputed": a square array (N, N), a memory map, the path of a .npy file (opened as a memory
-        map), a SciPy condensed vector, a pandas DataFrame or a scikit-bio DistanceMatrix (their ids are kept).
+        map; ids and symmetry are those of the sidecar `all_pairs` and `write_store` put beside it), a SciPy condensed
+        vector, a pandas DataFrame or a scikit-bio DistanceMatrix (their ids are kept), the path of a Parquet file or
+        DuckDB database that holds a table of pairs (see `PairSource`), or a source.
         With any other metric: the objects themselves, (N, M) vectors or a sequence of N strings or other objects.
     metric : "precomputed", a registered name, a SciPy or scikit-learn metric name, a function of two objects, or a
         numba-compiled function.
@@ -79,6 +85,8 @@ def as_dissimilarity(
     if metric == "precomputed":
         if metric_params:
             raise ValueError("metric_params were given, but a precomputed matrix has no parameters; drop them.")
+        if isinstance(X, str | PathLike) and is_pair_store(Path(X)):
+            return PairSource(X, ids=ids, symmetric=symmetric)
         return with_ids(precomputed(X, symmetric=symmetric), ids)
     source = computed(X, metric, metric_params=metric_params, n_jobs=n_jobs)
     bound = source.metric.resolved(source.objects, np.ones(len(source.objects)))
