@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._version import __version__
+from .commands.distances import distances
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,6 +59,9 @@ def info(model: Path) -> None:
         click.echo(f"  {name} = {value!r}")
 
 
+cli.add_command(distances)
+
+
 def parse_grid(text: str) -> tuple[int, int]:
     """'6x8' -> (6, 8)."""
     sides = text.lower().split("x")
@@ -80,6 +84,7 @@ def main(args: list[str] | None = None) -> Any:
         cli.main(args, prog_name="medianmap")
     except (
         ValueError,
+        ModuleNotFoundError,
         FileNotFoundError,
         FileExistsError,
         NotADirectoryError,
