@@ -191,6 +191,15 @@ def test_other_data_under_the_same_path_are_refused(tmp_path, monkeypatch, chang
     all_pairs(**{**same, **change}, path=path)  # the replaced file is known again
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="room is claimed where the system can")
+def test_the_room_is_claimed_before_the_work_begins(tmp_path):
+    # A memory map over a hole in a file would kill the process when the disk is full.
+    with pytest.raises(Stop):
+        all_pairs(vectors(700), "euclidean", tmp_path / "D.npy", on_progress=stop_at(0.0))
+    part = (tmp_path / "D.npy.part").stat()
+    assert part.st_blocks * 512 >= 700 * 700 * 8
+
+
 def test_a_torn_last_line_of_the_journal_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setattr(allpairs, "WIDEST", 64)
     path = tmp_path / "D.npy"

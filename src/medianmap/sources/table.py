@@ -118,13 +118,10 @@ class PairTable(ABC):
 
     def _read(self, i: IntArray, l: IntArray, *, both_orders: bool) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Values and whether they are stored, (orders, len(i), len(l)); the second order is that of (l, i), turned."""
-        sql = f"SELECT r.pos, c.pos, {self._number()}, 0 {self._joined()}"
-        if both_orders:
-            sql += f" UNION ALL SELECT r.pos, c.pos, {self._number()}, 1 {self._joined(turned=True)}"
         values = np.zeros((2 if both_orders else 1, len(i), len(l)))
         seen = np.zeros(values.shape, bool)
         received = 0
-        with closing(self._query(sql, [self._names(i), self._names(l)])) as batches:
+        with closing(self._entries([self.ids[k] for k in i], [self.ids[k] for k in l], both_orders)) as batches:
             for row, column, value, order in batches:
                 if value.null_count:
                     k = value.is_null().to_pylist().index(True)
@@ -137,6 +134,14 @@ class PairTable(ABC):
         if received > np.count_nonzero(seen):
             self._refuse_duplicates()
         return values, seen
+
+    def _entries(self, rows: list[str], cols: list[str], both_orders: bool) -> Generator[Sequence[Any], None, None]:
+        """(position in rows, position in cols, value, 0 or 1 for the other order) of the entries stored, in batches."""
+        sql = " UNION ALL ".join(
+            f"SELECT r.pos, c.pos, {self._number()}, {int(turned)} {self._joined(turned)}"
+            for turned in (False, True)[: 1 + both_orders]
+        )
+        return self._query(sql, [rows, cols])
 
     def _joined(self, turned: bool = False) -> str:
         """SQL: the table p joined with the rows r = $1 and columns c = $2 asked for; turned: the other order."""
@@ -154,9 +159,6 @@ class PairTable(ABC):
         for batch in self._batches(self._connection, sql, lists):
             if batch.num_rows:
                 yield batch.columns
-
-    def _names(self, i: IntArray) -> list[str]:
-        return [self.ids[k] for k in i]
 
     def _three_columns(self, columns: Sequence[str] | None) -> tuple[Columns, tuple[str, str]]:
         types = self._column_types()
