@@ -50,9 +50,7 @@ def distances(
             click.echo(f"medianmap: {str(stop) or 'stopped before anything was computed.'}", err=True)
             sys.exit(130)
     n = stored.shape[0]
-    click.echo(
-        f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}, with ids in {out.name}.json"
-    )
+    click.echo(f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}; ids are in {out.name}.json")
 
 
 def parse_params(params: tuple[str, ...]) -> dict[str, Any]:
