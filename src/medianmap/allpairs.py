@@ -89,9 +89,7 @@ def computed_blocks(source: ComputedSource, D: NDArray[Any], place: Place = STAR
     while row < n:
         rows, cols = slice(row, min(row + height, n)), slice(column, min(column + width, n))
         began = time.perf_counter()
-        with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
-            source.fill(D, rows, cols)
-        _refuse_overflow(D, rows, cols)
+        source.fill(D, rows, cols)
         pace = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
         width = int(np.clip(width * min(pace, 8.0), 1, WIDEST))
         if cols.stop < n:
@@ -100,15 +98,6 @@ def computed_blocks(source: ComputedSource, D: NDArray[Any], place: Place = STAR
             row = rows.stop
             column = row if source.symmetric else 0
         yield row, column
-
-
-def _refuse_overflow(D: NDArray[Any], rows: slice, cols: slice) -> None:
-    if D.dtype == np.float32 and not np.all(D[rows, cols] < np.inf):
-        i, l = np.argwhere(~(D[rows, cols] < np.inf))[0]
-        raise ValueError(
-            f"The dissimilarity of the pair ({rows.start + i}, {cols.start + l}) is too large for float32; "
-            "choose dtype='float64' or divide the data by a constant."
-        )
 
 
 class _Report:

@@ -60,16 +60,18 @@ class ComputedSource:
         return out
 
     def fill(self, D: NDArray[Any], rows: slice, cols: slice) -> None:
-        """D[rows, cols] = the block, in the type of D; a symmetric metric is asked for i <= l alone and mirrored.
+        """D[rows, cols] = the block, in the type of D; of a symmetric metric i <= l alone is used, and mirrored.
 
         rows and cols are ranges; where the metric is symmetric the first of cols is not before the first of rows, and
         rows beyond the last of cols are left for the block that mirrors onto them.
         """
-        if not self.symmetric:
-            D[rows, cols] = self.block(rows, cols)
-            return
-        rows = slice(rows.start, min(rows.stop, cols.stop))
+        if self.symmetric:
+            rows = slice(rows.start, min(rows.stop, cols.stop))
         part = self.block(rows, cols)
+        refuse_overflow(part, D.dtype, rows, cols)
+        if not self.symmetric:
+            D[rows, cols] = part
+            return
         corner = part[cols.start - rows.start :, : max(0, rows.stop - cols.start)]
         below = np.tril_indices(corner.shape[1], -1)
         corner[below] = corner.T[below]
@@ -86,6 +88,16 @@ class ComputedSource:
         for rows in panels(n, panel_height(n) if self.symmetric else n):
             self.fill(D, rows, slice(rows.start if self.symmetric else 0, n))
         return DenseSource(D, self.symmetric, self.ids)
+
+
+def refuse_overflow(part: NDArray[np.float64], dtype: np.dtype[Any], rows: slice, cols: slice) -> None:
+    """ValueError if a value of the block at (rows, cols) is finite, but too large for the type."""
+    if part.size and part.max() > np.finfo(dtype).max:
+        i, l = np.unravel_index(int(part.argmax()), part.shape)
+        raise ValueError(
+            f"The dissimilarity of the pair ({rows.start + i}, {cols.start + l}) is {part.max():g}, too large for "
+            f"{dtype}; choose dtype='float64' or divide the data by a constant."
+        )
 
 
 def panel_height(n: int) -> int:
