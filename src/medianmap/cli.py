@@ -11,6 +11,7 @@ import click
 
 from ._version import __version__
 from .commands.check import check
+from .commands.distances import distances
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +25,7 @@ def cli() -> None:
 
 
 cli.add_command(check)
+cli.add_command(distances)
 
 
 @cli.command()
@@ -126,12 +128,12 @@ def main(args: list[str] | None = None) -> Any:
         cli.main(args, prog_name="medianmap")
     except (
         ValueError,
+        ModuleNotFoundError,
         FileNotFoundError,
         FileExistsError,
         NotADirectoryError,
         IsADirectoryError,
         PermissionError,
-        ModuleNotFoundError,
     ) as error:
         click.echo(f"medianmap: {error}", err=True)
         sys.exit(2)

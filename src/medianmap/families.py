@@ -27,8 +27,10 @@ from .sources import (
 )
 from .sources.base import FloatArray, IntArray
 from .sources.checks import refuse_bad_entries
-from .sources.computed import PartlyKeptSource, take
+from .sources.computed import take
 from .sources.condensed import condensed_size
+from .sources.kept import DearSource, PartlyKeptSource
+from .sources.pairs import is_pair_store
 from .spaces import COLLISIONS, MedianSpace, Space, VectorSpace, squared_distances
 from .validation import as_objects, check_choice, check_vectors, n_dims
 
@@ -73,9 +75,9 @@ class MedianMap(BaseMap):
     def _ready(self, given: Space, m: FloatArray, K: int) -> MedianSpace:
         assert isinstance(given, MedianSpace)
         source = self._resolved(given.source, m)
-        if isinstance(source, ComputedSource):
+        if isinstance(source, DearSource):
             source = source.kept()
-        if not isinstance(source, PartlyKeptSource):  # its metric checks every value as it comes, and a pass is dear
+        if not isinstance(source, PartlyKeptSource):  # every value is checked as it comes, and a pass is dear
             check_entries(source, K * float(m.sum()))
         return MedianSpace(source, self.search, self.collisions, self.n_jobs)
 
@@ -111,7 +113,7 @@ class MedianMap(BaseMap):
         """The columns of the medoids out of dissimilarities (n_query, N) to all training points, in any form."""
         N, who = self.n_features_in_, type(self).__name__
         if isinstance(X, str | PathLike):
-            X = open_npy(Path(X))
+            X = as_dissimilarity(X) if is_pair_store(Path(X)) else open_npy(Path(X))
         if not isinstance(X, Source) and n_dims(X) == 1 and condensed_size(len(X)) == N:
             X = as_dissimilarity(X)  # the training data themselves
         if isinstance(X, Source):

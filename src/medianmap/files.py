@@ -10,14 +10,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 
-@contextmanager
-def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file that appears under `path` whole when the block ends well, and not at all otherwise."""
-    target = Path(path)
+def check_target(target: Path) -> None:
+    """The folder is there, and the name is not a folder's."""
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}; create it, then write {target.name} there.")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the path of a file.")
+
+
+@contextmanager
+def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file that appears under `path` whole when the block ends well, and not at all otherwise."""
+    target = Path(path)
+    check_target(target)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -18,12 +18,17 @@ from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entri
 from .computed import ComputedSource
 from .condensed import CondensedSource, condensed_size
 from .dense import DenseSource, SubsetSource
+from .pairs import PairSource, is_pair_store
+from .postgres import PostgresSource
+from .stored import open_matrix, open_npy, open_store, write_store
 
 __all__ = [
     "ALL",
     "ComputedSource",
     "CondensedSource",
     "DenseSource",
+    "PairSource",
+    "PostgresSource",
     "Source",
     "SubsetSource",
     "as_dissimilarity",
@@ -34,10 +39,12 @@ __all__ = [
     "computed",
     "ids_and_array",
     "open_npy",
+    "open_store",
     "panels",
     "points_to",
     "precomputed",
     "rows_per_panel",
+    "write_store",
 ]
 
 
@@ -55,7 +62,9 @@ def as_dissimilarity(
     Parameters
     ----------
     X : with metric="precomputed": a square array (N, N), a memory map, the path of a .npy file (opened as a memory
-        map), a SciPy condensed vector, a pandas DataFrame or a scikit-bio DistanceMatrix (their ids are kept).
+        map; ids and symmetry are those of the sidecar `all_pairs` and `write_store` put beside it), a SciPy condensed
+        vector, a pandas DataFrame or a scikit-bio DistanceMatrix (their ids are kept), the path of a Parquet file or
+        DuckDB database that holds a table of pairs (see `PairSource`), or a source.
         With any other metric: the objects themselves, (N, M) vectors or a sequence of N strings or other objects.
     metric : "precomputed", a registered name, a SciPy or scikit-learn metric name, a function of two objects, or a
         numba-compiled function.
@@ -76,6 +85,8 @@ def as_dissimilarity(
     if metric == "precomputed":
         if metric_params:
             raise ValueError("metric_params were given, but a precomputed matrix has no parameters; drop them.")
+        if isinstance(X, str | PathLike) and is_pair_store(Path(X)):
+            return PairSource(X, ids=ids, symmetric=symmetric)
         return with_ids(precomputed(X, symmetric=symmetric), ids)
     source = computed(X, metric, metric_params=metric_params, n_jobs=n_jobs)
     bound = source.metric.resolved(source.objects, np.ones(len(source.objects)))
@@ -103,8 +114,11 @@ def computed(
 
 def precomputed(X: Any, *, symmetric: bool | None = None) -> DenseSource | CondensedSource:
     """A matrix in any of its forms as a Source; shape and type are checked here, entries by `check_entries`."""
-    if isinstance(X, str | PathLike):
-        X = open_npy(Path(X))
+    path = Path(X) if isinstance(X, str | PathLike) else None
+    if path is not None:
+        X = open_matrix(path)
+        if isinstance(X, DenseSource):
+            return X if symmetric is None else replace(X, symmetric=symmetric)
     ids, D = ids_and_array(X)
     if D.size == 0:
         empty = "feature" if D.ndim == 2 and D.shape[0] else "sample"
@@ -127,20 +141,8 @@ def precomputed(X: Any, *, symmetric: bool | None = None) -> DenseSource | Conde
             f"A precomputed dissimilarity must be a square matrix; this array has shape {D.shape}. "
             "For vectors choose a metric, for example metric='euclidean'."
         )
-    return DenseSource(D, is_symmetric(D) if symmetric is None else symmetric, ids)
-
-
-def open_npy(path: Path) -> NDArray[Any]:
-    """Open a .npy file as a read-only memory map."""
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}; give the path of a .npy matrix.")
-    try:
-        opened = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path} is not a readable .npy matrix ({error}).") from None
-    if not isinstance(opened, np.ndarray):
-        raise ValueError(f"{path} is a .npz archive; extract the one matrix and pass it.")
-    return opened
+    promised = is_symmetric(D) if symmetric is None else symmetric
+    return DenseSource(D, promised, ids, None if path is None else path.resolve())
 
 
 def ids_and_array(X: Any) -> tuple[list[str] | None, NDArray[Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,11 +12,9 @@ from numpy.typing import NDArray
 
 from ..metrics.registry import BoundMetric
 from ..threads import outer_threads, run_chunks
-from . import base
-from .base import ALL, Index, panels
+from .base import Index, panels
 from .dense import DenseSource
-
-logger = logging.getLogger(__name__)
+from .kept import PartlyKeptSource, fits, partly_kept
 
 
 @dataclass(frozen=True)
@@ -64,69 +61,51 @@ class ComputedSource:
         run_chunks(fill, list(panels(len(i), size)), self.n_jobs if self.metric.threaded else 1)
         return out
 
+    def fill(self, D: NDArray[Any], rows: slice, cols: slice) -> None:
+        """D[rows, cols] = the block, in the type of D; of a symmetric metric i <= l alone is used, and mirrored.
+
+        rows and cols are ranges; where the metric is symmetric the first of cols is not before the first of rows, and
+        rows beyond the last of cols are left for the block that mirrors onto them.
+        """
+        if self.symmetric:
+            rows = slice(rows.start, min(rows.stop, cols.stop))
+        part = self.block(rows, cols)
+        refuse_overflow(part, D.dtype, rows, cols)
+        if not self.symmetric:
+            D[rows, cols] = part
+            return
+        corner = part[cols.start - rows.start :, : max(0, rows.stop - cols.start)]
+        below = np.tril_indices(corner.shape[1], -1)
+        corner[below] = corner.T[below]
+        D[rows, cols] = part
+        D[cols, rows] = part.T
+
     def kept(self) -> DenseSource | PartlyKeptSource:
         """The whole matrix if it fits in base.KEEP_BYTES, computed once (half of it where the metric is symmetric);
         else a source that keeps as many rows as fit and computes the others every time."""
         n = len(self.objects)
-        if n * n * 8 > base.KEEP_BYTES:
-            room = base.KEEP_BYTES // (8 * n)
-            logger.info("%d x %d dissimilarities: %d rows are kept in memory, the others computed anew in every epoch.",
-                        n, n, room)  # fmt: skip
-            return PartlyKeptSource(self, np.empty((room, n)), np.full(n, -1, np.intp))
-        if not self.symmetric:
-            return DenseSource(self.block(ALL, ALL), False, self.ids)
+        if not fits(n):
+            return partly_kept(self)
         D = np.empty((n, n))
-        for rows in panels(n, max(64, -(-n // 16))):
-            D[rows, rows.start :] = self.block(rows, slice(rows.start, n))
-            D[rows.start :, rows] = D[rows, rows.start :].T
-        return DenseSource(D, True, self.ids)
+        for rows in panels(n, panel_height(n) if self.symmetric else n):
+            self.fill(D, rows, slice(rows.start if self.symmetric else 0, n))
+        return DenseSource(D, self.symmetric, self.ids)
 
 
-@dataclass(frozen=True)
-class PartlyKeptSource:
-    """A computed source that keeps the first rows asked for whole, `rows` (room, N); place[i] says where, -1 if not."""
+def refuse_overflow(part: NDArray[np.float64], dtype: np.dtype[Any], rows: slice, cols: slice) -> None:
+    """ValueError if a value of the block at (rows, cols) is finite, but too large for the type."""
+    if part.size and part.max() > np.finfo(dtype).max:
+        i, l = np.unravel_index(int(part.argmax()), part.shape)
+        raise ValueError(
+            f"The dissimilarity of the pair ({rows.start + i}, {cols.start + l}) is {part.max():g}, too large for "
+            f"{dtype}; choose dtype='float64' or divide the data by a constant."
+        )
 
-    base: ComputedSource
-    rows: NDArray[np.float64]
-    place: NDArray[np.intp]
 
-    @property
-    def symmetric(self) -> bool:
-        return self.base.symmetric
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.base.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.base.dtype
-
-    @property
-    def ids(self) -> Sequence[str] | None:
-        return self.base.ids
-
-    def block(self, rows: Index, cols: Index) -> NDArray[Any]:
-        n = self.shape[0]
-        i = np.arange(n)[rows]
-        missing = i[self.place[i] < 0]
-        whole = isinstance(cols, slice) and len(np.arange(n)[cols]) == n
-        out = np.empty((len(i), n if whole else len(np.arange(n)[cols])))
-        if len(missing):
-            computed = self.base.block(missing, cols)
-            out[self.place[i] < 0] = computed
-            if whole:
-                self._keep(missing, computed)
-        held = np.isin(i, missing, invert=True)
-        out[held] = self.rows[self.place[i[held]]][:, cols]
-        return out
-
-    def _keep(self, i: NDArray[np.intp], computed: NDArray[np.float64]) -> None:
-        used = int(np.count_nonzero(self.place >= 0))
-        fits = min(len(i), len(self.rows) - used)
-        if fits > 0 and len(np.unique(i)) == len(i):
-            self.rows[used : used + fits] = computed[:fits]
-            self.place[i[:fits]] = np.arange(used, used + fits)
+def panel_height(n: int) -> int:
+    """Rows of a panel of a symmetric matrix: few, since half of its corner on the diagonal is computed in vain, but
+    enough that mirrored into a file they are runs of 2 KB where the matrix is large."""
+    return min(512, max(64, -(-n // 16)))
 
 
 def take(objects: Any, index: Index) -> Any:

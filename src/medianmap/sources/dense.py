@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,15 @@ from .base import Index, IntArray, Source, plain
 
 @dataclass(frozen=True)
 class DenseSource:
-    """D (N, N), any real type, as it is: a float32 matrix stays float32 and a memory map stays on disk."""
+    """D (N, N), any real type, as it is: a float32 matrix stays float32 and a memory map stays on disk.
+
+    path : the .npy file that D maps, if it does: a copy for another process opens that file instead of carrying it.
+    """
 
     D: NDArray[Any]
     symmetric: bool
     ids: Sequence[str] | None = None
+    path: Path | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -33,6 +38,14 @@ class DenseSource:
             # One slice: basic indexing of the other axis suffices, without the cost of an open mesh.
             return plain(np.asarray(self.D[rows, cols]))
         return plain(np.asarray(self.D[np.ix_(rows, cols)]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) if self.path is None else {**vars(self), "D": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state["path"] is not None:
+            state = {**state, "D": np.load(state["path"], mmap_mode="r", allow_pickle=False)}
+        vars(self).update(state)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,77 @@
+"""`medianmap distances`: all pairs of the objects in a file, into a store that can be interrupted and resumed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
+@click.option("--metric", required=True, metavar="NAME", help="How two objects are compared.")
+@click.option(
+    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the metric; may be repeated."
+)
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The .npy file to write.")
+@click.option(
+    "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True, help="Type of an entry."
+)
+@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
+@click.option("--restart", is_flag=True, help="Start anew and replace what is there, instead of going on with it.")
+def distances(
+    file: Path, metric: str, params: tuple[str, ...], out: Path, dtype: str, threads: int | None, restart: bool
+) -> None:
+    """Compute the dissimilarities of all pairs of objects in INPUT: sequences, strings or vectors.
+
+    Writes a .npy matrix and a .json file beside it with ids, metric and parameters. Interrupted or killed, the same
+    command goes on where it was.
+
+    Example: medianmap distances words.txt --metric edit --param indel=2 -o D.npy
+    """
+    from ..allpairs import all_pairs
+    from ..readers import Records, read
+
+    metric_params = parse_params(params)
+    records = read(file)
+    if not isinstance(records, Records):
+        raise ValueError(f"{file} holds dissimilarities already; there is nothing to compute.")
+    with progress_bar() as report:
+        try:
+            stored = all_pairs(records.objects, metric, out, metric_params=metric_params, ids=records.ids, dtype=dtype,
+                               n_jobs=threads, on_progress=report, resume=not restart)  # fmt: skip
+        except KeyboardInterrupt as stop:
+            click.echo(f"medianmap: {str(stop) or 'stopped before anything was computed.'}", err=True)
+            sys.exit(130)
+    n = stored.shape[0]
+    click.echo(f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}; ids are in {out.name}.json")
+
+
+def parse_params(params: tuple[str, ...]) -> dict[str, Any]:
+    """('indel=2', 'table=blosum62') -> {'indel': 2, 'table': 'blosum62'}: values are JSON where they can be."""
+    parsed: dict[str, Any] = {}
+    for given in params:
+        name, equals, value = given.partition("=")
+        if not (name and equals):
+            raise click.BadParameter(f"{given!r} is not NAME=VALUE, for example indel=2.", param_hint="--param")
+        try:
+            parsed[name] = json.loads(value)
+        except ValueError:
+            parsed[name] = value
+    return parsed
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int, float], None]]:
+    """A bar on stderr, and the function that moves it; nothing is shown where stderr is not a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as bar:
+        task = bar.add_task("dissimilarities", total=None)
+        yield lambda done, total, seconds: bar.update(task, completed=done, total=total)

@@ -1,0 +1,67 @@
+"""`medianmap distances` as a user meets it."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import optional
+
+from medianmap import as_dissimilarity
+from medianmap.cli import main
+
+FASTA = ">one\nACGT\n>two\nACT\n>three\nGGGT\n"
+
+
+@pytest.fixture
+def fasta(tmp_path, monkeypatch):
+    optional("dnaio")
+    (tmp_path / "s.fasta").write_text(FASTA)
+    monkeypatch.chdir(tmp_path)
+    return "s.fasta"
+
+
+def run(*args):
+    with pytest.raises(SystemExit) as stopped:
+        main(["distances", *args])
+    return stopped.value.code
+
+
+def test_sequences_become_a_store(fasta, capsys):
+    args = (fasta, "--metric", "edit", "--param", "indel=2", "--param", "substitution=1.5", "-o", "D.npy")
+    assert run(*args, "--dtype", "float32", "--threads", "2") == 0
+    assert "Wrote D.npy: 3 x 3 float32 dissimilarities under edit" in capsys.readouterr().out
+    source = as_dissimilarity("D.npy")
+    assert source.ids == ["one", "two", "three"]
+    np.testing.assert_array_equal(source.D, np.array([[0, 2, 3], [2, 0, 5], [3, 5, 0]], np.float32))
+    assert json.loads(Path("D.npy.json").read_text())["parameters"] == {"indel": 2, "substitution": 1.5}
+    assert run(*args) == 2
+    assert "another dtype" in capsys.readouterr().err
+    assert run(*args, "--restart") == 0
+    assert as_dissimilarity("D.npy").dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--metric", "edits", "-o", "D.npy"), "There is no metric 'edits'.*Did you mean 'edit'"),
+        (("--metric", "edit", "-o", "D.npy", "--param", "indel"), "'indel' is not NAME=VALUE"),
+        (("--metric", "edit", "-o", "no/D.npy"), "There is no folder"),
+        (("--metric", "edit", "-o", "D.npy", "--threads", "0"), "n_jobs is 0"),
+        (("--metric", "edit",), "Missing option"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_sentence_and_leaves_nothing(fasta, capsys, tmp_path, args, message):
+    assert run(fasta, *args) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert [entry.name for entry in tmp_path.iterdir()] == [fasta]
+
+
+def test_ctrl_c_says_how_to_go_on(fasta, capsys, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt("40% of D.npy is computed and kept; run the same again to go on.")
+
+    monkeypatch.setattr("medianmap.allpairs.all_pairs", interrupted)
+    assert run(fasta, "--metric", "edit", "-o", "D.npy") == 130
+    assert capsys.readouterr().err == "medianmap: 40% of D.npy is computed and kept; run the same again to go on.\n"
