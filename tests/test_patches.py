@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
 from maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
@@ -331,3 +332,29 @@ def test_progress_is_told(rng, caplog):
     assert seen[-1].n_evaluations == clusterer.n_evaluations_
     assert seen[0].seconds_left > 0 == seen[-1].seconds_left
     assert any("patch 4 of 4" in record.message for record in caplog.records)
+
+
+def test_an_estimate_counts_what_the_pass_will_take(rng):
+    X = rng.normal(size=(600, 3))
+    patches = PatchClusterer(MedianKMeans(5, random_state=0), 100, compute_labels=False)
+    told = patches.estimate(X)
+    patches.fit(X)
+    assert told.n_patches == patches.n_patches_ == 6
+    assert abs(told.n_evaluations - patches.n_evaluations_) < 0.4 * patches.n_evaluations_
+    assert told.seconds > 0
+    more = patches.estimate(X[:200], n_points=60_000)
+    assert more.n_patches == 600
+    assert 80 < more.n_evaluations / told.n_evaluations < 120
+    assert "600 patches" in str(more)
+    assert PatchClusterer(BatchKMeans(5, random_state=0), 100).estimate(X).n_evaluations == 0
+    with pytest.raises(ValueError, match="A stream is used up"):
+        patches.estimate(iter(X))
+
+
+def test_a_scheduler_that_does_not_answer_is_said(rng):
+    dask = optional("dask")
+    optional("distributed")
+    clusterer = PatchClusterer(MedianKMeans(2), 20, merge="tree", client="tcp://127.0.0.1:9")
+    quickly = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    with quickly, pytest.raises(ValueError, match="No Dask scheduler"):
+        clusterer.fit(rng.normal(size=(60, 2)))

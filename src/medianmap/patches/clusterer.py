@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import BaseMap, Supervision, as_generator, reporting
 from ..engine import State
+from ..extras import require
 from ..labels import LabelVectors
 from ..metrics.registry import bind
 from ..quality import inertia
@@ -25,6 +26,7 @@ from ..sources.computed import take
 from ..threads import limited
 from ..validation import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from .checkpoint import Progress
+from .estimate import Estimate, estimated
 from .fitted import fitted_map
 from .ground import Ground, ObjectGround, Prototypes, SourceGround
 from .intake import Intake, block_intake, intake, is_stream, resolved_by
@@ -192,7 +194,8 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             recipe = self._recipe(labels, supervision)
             report = self._reporter(plan)
             if self.merge == "tree":
-                data, progress, stopped = as_tree(recipe, data, plan, seed, self._runner(recipe), report)
+                with self._runner(recipe) as runner:
+                    data, progress, stopped = as_tree(data, plan, seed, runner, report)
             else:
                 budget = self.max_evaluations
                 data, progress, stopped = sequential(recipe, data, plan, seed, self.checkpoint, budget, report)
@@ -200,6 +203,25 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
         assert progress.prototypes is not None
         Y = learned_labels(data.found.ground, progress.prototypes)
         return PatchTrained(data, progress.prototypes, State(progress.prototypes.places, Y))
+
+    def estimate(self, X: Any, n_points: int | None = None) -> Estimate:
+        """What a sequential pass over data like X will take: patches, dissimilarities, seconds, memory.
+
+        X : the data, or a part of them, at least two patches; two are clustered to take the time.
+        n_points : how many points the pass will have, by default those of X.
+        """
+        with self._session():
+            if is_stream(X):
+                raise ValueError(
+                    "A stream is used up by looking at it; pass a list of some of its objects, and n_points."
+                )
+            found = intake(self.estimator, X, None, self.n_jobs)
+            assert found.N is not None
+            m = np.ones(found.N)
+            plan = self._plan(found, m)
+            data = Data(found, m, None, np.arange(found.N))
+            n = found.N if n_points is None else check_count(n_points, "n_points")
+            return estimated(self._recipe(None, None), data, plan, n, self.max_evaluations)
 
     # --- asking -------------------------------------------------------------------------------------------------------
 
@@ -297,10 +319,21 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             return Recipe(self.estimator, np.empty(0), warm_start=warm)
         return Recipe(self.estimator, labels.classes, supervision.beta, supervision.scaled, warm)
 
-    def _runner(self, recipe: Recipe) -> Callable[[Ground], Runner]:
-        if self.client is not None:
-            return lambda ground: on_dask(recipe, ground, self.client)
-        return lambda ground: on_this_machine(recipe, ground, self.n_jobs)
+    @contextmanager
+    def _runner(self, recipe: Recipe) -> Iterator[Callable[[Ground], Runner]]:
+        """What runs the tasks of a tree; a connection made for it is closed after it."""
+        if self.client is None:
+            yield lambda ground: on_this_machine(recipe, ground, self.n_jobs)
+        elif isinstance(self.client, str):
+            distributed = require("distributed", "dask", "A Dask cluster")
+            try:
+                client = distributed.Client(self.client)
+            except OSError as error:
+                raise ValueError(f"No Dask scheduler answers at {self.client} ({error}).") from None
+            with client:
+                yield lambda ground: on_dask(recipe, ground, client)
+        else:
+            yield lambda ground: on_dask(recipe, ground, self.client)
 
     def _reporter(self, plan: Plan) -> Callable[[Progress, int], None]:
         began = time.perf_counter()

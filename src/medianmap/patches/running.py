@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
 from ..engine import State
+from ..files import check_target
 from ..labels import LabelVectors
 from ..sources.base import FloatArray, IntArray, panels
 from .checkpoint import Progress, fingerprint, read_checkpoint, write_checkpoint
@@ -111,6 +113,7 @@ def sequential(
         data = replace(data, found=resolved_by(data.found, first.points, first.m))
     progress, about = Progress(seed), ""
     if checkpoint is not None:
+        check_target(Path(checkpoint))
         about = fingerprint(recipe.about(), plan, data.found.sample(first.points), data.m, first.y, data.order)
         progress = read_checkpoint(checkpoint, about) or progress
         if progress.n_patches:
@@ -132,7 +135,6 @@ def sequential(
 
 
 def as_tree(
-    recipe: Recipe,
     data: Data,
     plan: Plan,
     seed: int,

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..extras import require
 from .ground import Ground, Prototypes
 from .step import Done, Patch, Recipe, cluster_patch
 
@@ -75,17 +74,15 @@ def on_this_machine(recipe: Recipe, ground: Ground, n_jobs: int | None) -> Runne
 
 
 def on_dask(recipe: Recipe, ground: Ground, client: Any) -> Runner:
-    """Workers of a Dask cluster. They get the ground once and the points of one patch a task; at most a few tasks a
-    core wait at a time, so that a long stream of patches is not held in memory."""
-    distributed = require("distributed", "dask", "A Dask cluster")
-    connected = distributed.Client(client) if isinstance(client, str) else client
-    handle = connected.scatter((recipe, ground), broadcast=True, hash=False)
+    """Workers of a Dask cluster. They get recipe and ground once and the points of one patch a task; at most a few
+    tasks a core wait at a time, so that a long stream of patches is not held in memory."""
+    handle = client.scatter((recipe, ground), broadcast=True, hash=False)
 
     def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
         waiting: list[Any] = []
-        room = 4 * max(1, sum(connected.nthreads().values()))
+        room = 4 * max(1, sum(client.nthreads().values()))
         for patch, seed in zip(patches, seeds, strict=False):
-            waiting.append(connected.submit(_task, handle, patch, seed, pure=False))
+            waiting.append(client.submit(_task, handle, patch, seed, pure=False))
             if len(waiting) >= room:
                 yield waiting.pop(0).result()
         for future in waiting:
