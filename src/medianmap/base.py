@@ -90,13 +90,16 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
     verbose: int
     on_epoch: OnEpoch | None
     _gives: type[Weights]  # the kind of weights that the map's assignment gives
-    _warm: float  # sigma at which a trained map is taken up again: neighbours mix, distant prototypes do not
 
     def _size(self) -> tuple[int, str]:
         """The number of prototypes, and what the user knows it as."""
         raise NotImplementedError
 
     def _rule(self, K: int) -> Rule:
+        raise NotImplementedError
+
+    def _warm_sigma(self, K: int) -> float:
+        """Where sigma starts when a trained map is taken up again: neighbours mix, distant prototypes do not."""
         raise NotImplementedError
 
     def _given_space(self, X: Any) -> Space:
@@ -259,11 +262,11 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         return min(runs, key=lambda outcome: outcome[0])[1]
 
     def _continued(self, problem: Problem, rule: Rule, state: State) -> State:
-        """Where training gets from `state`, warmed up to the map's `_warm` and cooled in a tenth of the epochs.
+        """Where training gets from `state`, warmed up a little and cooled in a tenth of the epochs.
 
         From the last sigma itself a median map hardly moves any more.
         """
-        warm, end = min(self._warm, rule.sigmas[0]), rule.sigma_end
+        warm, end = min(self._warm_sigma(self._size()[0]), rule.sigmas[0]), rule.sigma_end
         sigmas = geometric(warm, end, -(-len(rule.sigmas) // 10)) if warm > end else rule.sigmas[-1:]
         rng = as_generator(self.random_state)
         start = State(state.prototypes, state.labels)

@@ -80,7 +80,7 @@ def beta_path(
     betas : in (0, 1]; taken in descending order, after 1, the unsupervised map.
     cv : number of folds, or any scikit-learn splitter; points without label are not judged.
     warm_start : the unsupervised map is annealed as its parameters say; each next fit starts from the prototypes and
-        labels of the one before, warmed up a little (neural gas: sigma = 2, SOM: 0.5), and cools in a tenth of the
+        labels of the one before, warmed up a little (neural gas: sigma = K/15, SOM: 0.5), and cools in a tenth of the
         epochs. False anneals every fit from the map's own start: several times slower.
     """
     grid = np.array(sorted({1.0, *(check_beta(beta) for beta in betas)}, reverse=True))

@@ -24,7 +24,6 @@ class _KMeans(BaseMap):
     max_iter: int
     n_epochs: int | None
     _gives = FieldWeights
-    _warm = 0.0
 
     def _size(self) -> tuple[int, str]:
         return check_count(self.n_clusters, "n_clusters"), "n_clusters"
@@ -35,6 +34,9 @@ class _KMeans(BaseMap):
             epochs = check_count(self.n_epochs, "n_epochs")
         # Winner-take-all is the limit sigma -> 0: one epoch at 0, and on until nothing moves.
         return Rule(Winner(), np.zeros(1), sigma_end=0.0, max_settling=epochs - 1)
+
+    def _warm_sigma(self, K: int) -> float:
+        return 0.0
 
 
 class _Annealed(BaseMap):
@@ -54,7 +56,6 @@ class _Annealed(BaseMap):
 class _NeuralGas(_Annealed):
     n_clusters: int
     _gives = RankWeights
-    _warm = 2.0
 
     def _size(self) -> tuple[int, str]:
         return check_count(self.n_clusters, "n_clusters"), "n_clusters"
@@ -62,13 +63,15 @@ class _NeuralGas(_Annealed):
     def _rule(self, K: int) -> Rule:
         return self._annealed(Rank(), default_start=K / 2)
 
+    def _warm_sigma(self, K: int) -> float:
+        return max(1.0, K / 15)  # lower values end in worse maps, higher ones need more epochs
+
 
 class _SOM(_Annealed):
     grid: tuple[int, int]
     lattice: str
     periodic: bool
     _gives = FieldWeights
-    _warm = 0.5  # from higher sigma a short annealing ends in worse maps than it began with
 
     def _size(self) -> tuple[int, str]:
         if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:
@@ -81,6 +84,9 @@ class _SOM(_Annealed):
         rows, cols = (int(side) for side in self.grid)
         lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
         return self._annealed(OnLattice(lattice), lattice.diameter / 2, lattice)
+
+    def _warm_sigma(self, K: int) -> float:
+        return 0.5  # from higher sigma a short annealing ends in worse maps than it began with
 
 
 class MedianKMeans(_KMeans, MedianMap):

@@ -54,9 +54,9 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
     n_patches : number of patches instead of their size.
     merge : "sequential", patch after patch; or "tree": all patches by themselves, in parallel, then their weighted
         prototypes, p at a time, level by level.
-    warm_start : a patch starts from the prototypes before it, warmed up a little (neural gas: sigma = 2, SOM: 0.5), and
-        cools in a tenth of the epochs; a SOM's lattice so keeps its orientation. False anneals every patch from a start
-        of its own. Sequential only.
+    warm_start : a patch starts from the prototypes before it, warmed up a little (neural gas: sigma = K/15, SOM: 0.5),
+        and cools in a tenth of the epochs; a SOM's lattice so keeps its orientation. False anneals every patch from a
+        start of its own. Sequential only.
     shuffle : take points in random order rather than as they come; for data whose length is known.
     compute_labels : after the pass, find every point's nearest prototype (N K more evaluations), where the data are
         still there; not for streams.

@@ -1,0 +1,195 @@
+"""Patch clustering in figures: docs/scale.md.
+
+python benchmarks/patches.py linear              vectors, N = 1e4, 1e5, 1e6
+python benchmarks/patches.py strings             100000 chromosome-like strings
+python benchmarks/patches.py breast-cancer       full map against five patches, repeated 10-fold
+python benchmarks/patches.py kill                20 runs killed at random moments
+python benchmarks/patches.py workers             1, 2 and 4 workers of a Dask cluster, and one that dies
+"""
+
+import argparse
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier
+from medianmap.beta_path import standard_error
+from medianmap.datasets import load_breast_cancer, simulate_chromosomes
+
+CHUNK = 1000
+
+
+def vectors(N: int) -> Iterator[np.ndarray]:
+    """A stream of N vectors in 100 clouds of 10 dimensions, never held whole."""
+    centers = np.random.default_rng(1).normal(scale=3, size=(100, 10))
+    for k in range(0, N, CHUNK):
+        rng = np.random.default_rng([2, k])
+        yield from centers[rng.integers(100, size=CHUNK)] + rng.normal(size=(CHUNK, 10))
+
+
+def one_size(N: int) -> None:
+    """In a process of its own, so that its peak of memory is its own."""
+    gas = MedianNeuralGas(50, metric="sqeuclidean", random_state=0)
+    PatchClusterer(gas, 1000).fit(vectors(3000))  # compiles
+    start = time.perf_counter()
+    fitted = PatchClusterer(gas, 1000).fit(vectors(N))
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps([seconds, fitted.n_evaluations_, peak, float(fitted.multiplicities_.sum())]))
+
+
+def linear() -> None:
+    print("## Linear time: stream of vectors, median neural gas, K=50, p=1000, squared Euclidean")
+    print("| N | seconds | microseconds a point | dissimilarities a point | peak memory, MiB |")
+    print("| --- | --- | --- | --- | --- |")
+    for N in (10**4, 10**5, 10**6):
+        done = subprocess.run([sys.executable, __file__, "one-size", "--n", str(N)], check=True, capture_output=True)
+        seconds, evaluations, peak, total = json.loads(done.stdout)
+        assert total == N
+        print(f"| {N} | {seconds:.1f} | {seconds / N * 1e6:.1f} | {evaluations / N:.1f} | {peak:.0f} |", flush=True)
+
+
+def strings(N: int = 100_000) -> None:
+    """Patches over all strings against full fits on 5000 of them, judged on the same strings that neither saw."""
+    data = simulate_chromosomes(N + 2000).sequences
+    order = np.random.default_rng(0).permutation(len(data))
+    held_out = [data[i] for i in order[:2000]]
+    rest = [data[i] for i in order[2000:]]
+    K, metric = 100, "edit-chromosome"
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    gas = MedianNeuralGas(K, metric=metric, random_state=0)
+    print(f"## {N} chromosome-like strings, edit distance, median neural gas, K={K}, p=1000")
+    start = time.perf_counter()
+    patches = PatchClusterer(gas, 1000, compute_labels=False).fit(iter(rest))
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    error = -patches.score(held_out)
+    bound = N * (1000 + K)
+    print(f"patches: {seconds:.1f} s, {patches.n_evaluations_} dissimilarities (N (p + K) = {bound}), "
+          f"memory {before:.0f} MiB with the strings alone, {peak:.0f} MiB at the peak")  # fmt: skip
+    print(f"quantization error of 2000 held-out strings: {error:.1f}")
+    full = []
+    for seed in range(3):
+        start = time.perf_counter()
+        fitted = MedianNeuralGas(K, metric=metric, random_state=seed).fit(rest[:5000])
+        full.append(-fitted.score(held_out))
+        print(f"full fit on 5000, seed {seed}: {full[-1]:.1f} ({time.perf_counter() - start:.1f} s)", flush=True)
+    print(f"patches / best full fit: {error / min(full):.4f}")
+
+
+def breast_cancer(repeats: int) -> None:
+    data = load_breast_cancer()
+    folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=repeats, random_state=0)
+    scores = {"full": [], "5 patches": [], "5 patches, each annealed": [], "5 patches, tree": []}
+    for seed, (train, test) in enumerate(folds.split(data.X, data.y)):
+        gas = MedianNeuralGas(40, metric="cosine", n_epochs=100, random_state=seed)
+        maps = {
+            "full": gas,
+            "5 patches": PatchClusterer(gas, n_patches=5, shuffle=True),
+            "5 patches, each annealed": PatchClusterer(gas, n_patches=5, shuffle=True, warm_start=False),
+            "5 patches, tree": PatchClusterer(gas, n_patches=5, shuffle=True, merge="tree"),
+        }
+        for name, map_ in maps.items():
+            clf = PrototypeClassifier(map_, 1.0, labeling="majority").fit(data.X[train], data.y[train])
+            scores[name].append(clf.score(data.X[test], data.y[test]))
+    print(f"## Breast cancer, cosine, median neural gas, K=40, 100 epochs, 10-fold {repeats} times, posterior labels")
+    for name, values in scores.items():
+        by_repeat = np.array(values).reshape(repeats, 10).mean(axis=1)
+        print(f"{name}: accuracy {by_repeat.mean():.4f} ± {standard_error(by_repeat):.4f}")
+
+
+RUN = """
+import sys
+import numpy as np
+from medianmap import MedianNeuralGas, PatchClusterer
+from medianmap.datasets import simulate_chromosomes
+
+strings = simulate_chromosomes(6000).sequences
+gas = MedianNeuralGas(20, metric="edit-chromosome", n_epochs=30, random_state=0)
+fitted = PatchClusterer(gas, 100, checkpoint=sys.argv[1], compute_labels=False).fit(iter(strings))
+np.save(sys.argv[2], np.vstack([fitted.medoid_indices_, fitted.multiplicities_]))
+"""
+
+
+def kill(times: int = 20) -> None:
+    """Each run is killed at a random moment after it began to write, resumed, and compared bit for bit."""
+    rng = np.random.default_rng(0)
+    same, killed = 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        expected = Path(folder) / "expected.npy"
+        subprocess.run([sys.executable, "-c", RUN, f"{folder}/whole", str(expected)], check=True)
+        for k in range(times):
+            checkpoint, result = Path(folder) / f"c{k}", Path(folder) / f"r{k}.npy"
+            command = [sys.executable, "-c", RUN, str(checkpoint), str(result)]
+            process = subprocess.Popen(command)
+            while process.poll() is None and not checkpoint.exists():
+                time.sleep(0.001)
+            time.sleep(rng.uniform(0, 0.6))
+            process.send_signal(signal.SIGKILL)
+            killed += process.wait() == -signal.SIGKILL
+            subprocess.run(command, check=True)
+            same += result.read_bytes() == expected.read_bytes()
+    print(
+        f"## Killed by SIGKILL {killed} of {times} times in the middle of 60 patches; bit-identical: {same} of {times}"
+    )
+
+
+def slow_difference(a: float, b: float) -> float:
+    time.sleep(2e-4)
+    return abs(a - b)
+
+
+def workers() -> None:
+    import distributed
+
+    x = np.random.default_rng(3).normal(size=1200).tolist()
+    clusterer = PatchClusterer(
+        MedianKMeans(5, metric=slow_difference, random_state=2), 60, merge="tree", compute_labels=False
+    )
+    expected = clusterer.fit(x).medoid_indices_.tolist()
+    print("## Workers of a Dask cluster, 20 patches of 60 under a metric that takes 0.2 ms")
+    for n, dies in ((1, False), (2, False), (4, False), (2, True)):
+        cluster = distributed.LocalCluster(
+            n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        )
+        with cluster, distributed.Client(cluster) as client:
+
+            def kill_one(record, client=client, dies=dies) -> None:
+                if dies and record.n_patches == 5:
+                    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+            clusterer.set_params(client=client, on_patch=kill_one)
+            start = time.perf_counter()
+            same = clusterer.fit(x).medoid_indices_.tolist() == expected
+            what = f"{n} workers, one killed" if dies else f"{n} workers"
+            print(f"{what}: {time.perf_counter() - start:.1f} s, same prototypes: {same}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["linear", "one-size", "strings", "breast-cancer", "kill", "workers"])
+    parser.add_argument("--n", type=int, default=10**5)
+    parser.add_argument("--repeats", type=int, default=10)
+    args = parser.parse_args()
+    if args.what == "one-size":
+        one_size(args.n)
+    elif args.what == "strings":
+        strings(args.n)
+    elif args.what == "breast-cancer":
+        breast_cancer(args.repeats)
+    else:
+        {"linear": linear, "kill": kill, "workers": workers}[args.what]()
+
+
+if __name__ == "__main__":
+    main()
