@@ -24,7 +24,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier
 from medianmap.beta_path import standard_error
-from medianmap.datasets import load_breast_cancer, simulate_chromosomes
+from medianmap.datasets import load_breast_cancer, simulate_chromosomes, simulate_protein_families
 
 CHUNK = 1000
 
@@ -144,6 +144,44 @@ def kill(times: int = 20) -> None:
     )
 
 
+def model() -> None:
+    """The estimate before the start against what the pass took, at three sizes; then what 10^8 proteins would take."""
+    gas = MedianNeuralGas(100, metric="edit-chromosome", random_state=0)
+    print("## Cost model: chromosome-like strings, edit distance, median neural gas, K=100, p=1000")
+    print("| N | N (p/2 + K) | dissimilarities estimated | evaluated | seconds estimated | taken |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    data = simulate_chromosomes(100_000).sequences
+    for N in (10_000, 30_000, 100_000):
+        clusterer = PatchClusterer(gas, 1000, compute_labels=False)
+        told = clusterer.estimate(data[:3000], n_points=N)
+        start = time.perf_counter()
+        fitted = clusterer.fit(data[:N])
+        seconds = time.perf_counter() - start
+        print(f"| {N} | {N * 600} | {told.n_evaluations} | {fitted.n_evaluations_} | {told.seconds:.1f} "
+              f"| {seconds:.1f} |", flush=True)  # fmt: skip
+
+    K, p, N, machines, cores = 100, 1000, 10**8, 100, 16
+    sequences = simulate_protein_families(2000, n_families=50).sequences
+    alignments = MedianNeuralGas(K, metric="alignment", random_state=0, n_jobs=1)
+    task = PatchClusterer(alignments, p, compute_labels=False, n_jobs=1)
+    task.fit(sequences[:p])  # compiles
+    start = time.perf_counter()
+    task.fit(sequences[p:])
+    seconds = time.perf_counter() - start
+    tasks, level = 0, -(-N // p)
+    while level > 1:
+        tasks, level = tasks + level, -(-level // (p // K))
+    tasks += 1
+    letters = np.mean([len(s) for s in sequences])
+    print(
+        f"\n## 10^8 proteins of {letters:.0f} letters as a tree, K={K}, p={p}, on {machines} machines of {cores} cores"
+    )
+    print(f"one task (a patch, one thread): {seconds:.2f} s, {task.n_evaluations_} alignments")
+    hours = tasks * seconds / 3600
+    print(f"tasks: {tasks}; alignments: {tasks * task.n_evaluations_:.3g}; core hours: {hours:.0f}; "
+          f"hours: {hours / machines / cores:.2f}")  # fmt: skip
+
+
 def slow_difference(a: float, b: float) -> float:
     time.sleep(2e-4)
     return abs(a - b)
@@ -177,7 +215,7 @@ def workers() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["linear", "one-size", "strings", "breast-cancer", "kill", "workers"])
+    parser.add_argument("what", choices=["linear", "one-size", "strings", "breast-cancer", "kill", "model", "workers"])
     parser.add_argument("--n", type=int, default=10**5)
     parser.add_argument("--repeats", type=int, default=10)
     args = parser.parse_args()
@@ -188,7 +226,7 @@ def main() -> None:
     elif args.what == "breast-cancer":
         breast_cancer(args.repeats)
     else:
-        {"linear": linear, "kill": kill, "workers": workers}[args.what]()
+        {"linear": linear, "kill": kill, "model": model, "workers": workers}[args.what]()
 
 
 if __name__ == "__main__":

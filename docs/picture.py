@@ -34,7 +34,7 @@ PAPER = TerminalTheme(
 
 
 def main(path: str) -> None:
-    console = Console(record=True, width=106, file=io.StringIO(), force_terminal=True, highlight=False)
+    console = Console(record=True, width=114, file=io.StringIO(), force_terminal=True, highlight=False)
     with tempfile.TemporaryDirectory() as folder:
         summary, _ = run_demo(Path(folder), (6, 8), seed=0)
     console.print(render(summary))

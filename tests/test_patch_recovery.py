@@ -87,7 +87,7 @@ def test_stopped_after_any_patch_it_goes_on(family, labels, rng, tmp_path):
     map_ = MedianNeuralGas(4, n_epochs=10, random_state=None) if family == "median" else BatchNeuralGas(4, n_epochs=10)
 
     def run(on_patch=None):
-        patches = PatchClusterer(map_, patch_size=20, checkpoint=tmp_path / "c", shuffle=False, on_patch=on_patch)
+        patches = PatchClusterer(map_, patch_size=20, checkpoint=tmp_path / "c", shuffle=True, on_patch=on_patch)
         if labels:
             return PrototypeClassifier(patches, 0.5).fit(X, y)
         return patches.fit(X)
@@ -129,6 +129,8 @@ def test_a_checkpoint_of_another_run_is_refused(rng, tmp_path):
         fitted(tmp_path / "c", X[:80])
     with pytest.raises(ValueError, match="checkpoint of another run"):
         PatchClusterer(MedianKMeans(3, random_state=1), patch_size=20, checkpoint=tmp_path / "c").fit(X)
+    with pytest.raises(ValueError, match="checkpoint of another run"):
+        PatchClusterer(MedianKMeans(4, random_state=2), patch_size=20, checkpoint=tmp_path / "c").fit(X)
     assert (tmp_path / "c").read_bytes() == kept
 
 

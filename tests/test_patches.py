@@ -64,18 +64,19 @@ def test_leftover_points_go_one_each_to_the_first_patches(N, n):
 @given(
     N=st.integers(1, 10**5),
     K=st.integers(1, 50),
-    p=st.integers(1, 2000),
+    n=st.integers(1, 500),
     budget=st.integers(1, 10**8),
     symmetric=st.booleans(),
 )
-def test_a_plan_keeps_to_its_budget(N, K, p, budget, symmetric):
-    plan = planned(N, K, p, symmetric, budget)
-    assert plan.patch_size <= p
+def test_a_plan_keeps_to_its_budget(N, K, n, budget, symmetric):
+    n = min(n, N)
+    plan = planned(N, K, symmetric, n, budget)
+    assert plan.n_patches >= n
+    assert plan.evaluations <= budget or plan.n_seen == 1
     if plan.stops_early:
-        assert plan.patch_size == min(p, 2 * K)
-    assert plan.evaluations <= budget or plan.n_patches == 1
-    if whole(N, K, p, symmetric).evaluations <= budget:
-        assert plan == whole(N, K, p, symmetric)
+        assert plan.n_patches == max(n, N // (2 * K))
+    if whole(N, K, symmetric, n).evaluations <= budget:
+        assert plan == whole(N, K, symmetric, n)
 
 
 @pytest.mark.parametrize("n", [1, 999, 1000, 1001, 2500])

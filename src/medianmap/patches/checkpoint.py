@@ -49,6 +49,18 @@ def write_checkpoint(path: str | os.PathLike[str], about: str, progress: Progres
     CHECKPOINT.write(path, content, writer.arrays)
 
 
+def seed_of_checkpoint(path: str | os.PathLike[str], otherwise: int) -> int:
+    """The seed that the run in the file began with; `otherwise` where there is none yet."""
+    if not Path(path).exists():
+        return otherwise
+    header, archive = CHECKPOINT.open(path)
+    archive.close()
+    try:
+        return int(header["counts"][0])
+    except Exception as error:
+        raise CHECKPOINT.damaged(path, error) from None
+
+
 def read_checkpoint(path: str | os.PathLike[str], about: str) -> Progress | None:
     """The progress in the file; None if there is no file. ValueError if it is damaged or of another pass."""
     if not Path(path).exists():

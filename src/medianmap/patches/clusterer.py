@@ -25,12 +25,12 @@ from ..sources.base import FloatArray, IntArray
 from ..sources.computed import take
 from ..threads import limited
 from ..validation import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
-from .checkpoint import Progress
+from .checkpoint import Progress, seed_of_checkpoint
 from .estimate import Estimate, estimated
 from .fitted import fitted_map
 from .ground import Ground, ObjectGround, Prototypes, SourceGround
 from .intake import Intake, block_intake, intake, is_stream, resolved_by
-from .plan import Plan, planned
+from .plan import Plan, StreamPlan, planned
 from .running import Data, PatchRecord, PatchTrained, advanced, as_tree, distance_blocks, learned_labels, sequential
 from .step import Patch, Recipe
 from .tree import Runner, on_dask, on_this_machine
@@ -190,6 +190,8 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             labels = None if supervision is None or m is None else supervision.checked(m)
             plan = self._plan(found, m)
             seed = _seed(self.estimator)
+            if self.checkpoint is not None:
+                seed = seed_of_checkpoint(self.checkpoint, seed)
             data = Data(found, m, labels, self._order(found.N, seed))
             recipe = self._recipe(labels, supervision)
             report = self._reporter(plan)
@@ -207,7 +209,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
     def estimate(self, X: Any, n_points: int | None = None) -> Estimate:
         """What a sequential pass over data like X will take: patches, dissimilarities, seconds, memory.
 
-        X : the data, or a part of them, at least two patches; two are clustered to take the time.
+        X : the data, or a part of them, a few patches; up to four are clustered, twice, to take the time.
         n_points : how many points the pass will have, by default those of X.
         """
         with self._session():
@@ -219,6 +221,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             assert found.N is not None
             m = np.ones(found.N)
             plan = self._plan(found, m)
+            assert isinstance(plan, Plan)
             data = Data(found, m, None, np.arange(found.N))
             n = found.N if n_points is None else check_count(n_points, "n_points")
             return estimated(self._recipe(None, None), data, plan, n, self.max_evaluations)
@@ -290,7 +293,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
                 f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {known} features as input."
             )
 
-    def _plan(self, found: Intake, m: FloatArray | None) -> Plan:
+    def _plan(self, found: Intake, m: FloatArray | None) -> Plan | StreamPlan:
         K, _ = self.estimator._size()
         symmetric = _symmetric(found.ground)
         if found.N is None or m is None:
@@ -298,14 +301,10 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
                 name = "n_patches" if self.n_patches is not None else "shuffle"
                 raise ValueError(f"{name} needs data whose length is known; a stream is taken as it comes.")
             check_n_prototypes(K, self.patch_size, "the number of prototypes")
-            return Plan(None, K, self.patch_size, symmetric, None, None)
-        size = self.patch_size if self.n_patches is None else max(1, found.N // min(self.n_patches, found.N))
-        plan = planned(found.N, K, min(size, found.N), symmetric, self.max_evaluations)
-        if self.n_patches is not None and self.max_evaluations is None:
-            n = min(self.n_patches, found.N)
-            plan = Plan(found.N, K, -(-found.N // n), symmetric, n, n)
-        least = min(int(np.count_nonzero(m)), found.N // (plan.n_patches_in_all or 1))
-        check_n_prototypes(K, least, "the number of prototypes")
+            return StreamPlan(K, symmetric, self.patch_size)
+        n_patches = -(-found.N // self.patch_size) if self.n_patches is None else min(self.n_patches, found.N)
+        plan = planned(found.N, K, symmetric, n_patches, self.max_evaluations)
+        check_n_prototypes(K, min(int(np.count_nonzero(m)), int(plan.sizes.min())), "the number of prototypes")
         return plan
 
     def _order(self, N: int | None, seed: int) -> IntArray | None:
@@ -335,16 +334,16 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
         else:
             yield lambda ground: on_dask(recipe, ground, self.client)
 
-    def _reporter(self, plan: Plan) -> Callable[[Progress, int], None]:
+    def _reporter(self, plan: Plan | StreamPlan) -> Callable[[Progress, int], None]:
         began = time.perf_counter()
 
         def report(progress: Progress, fresh: int) -> None:
             seconds = time.perf_counter() - began
             rate = fresh / max(seconds, 1e-9)
-            left = None if plan.N is None else max(0, plan.N - progress.n_seen) / max(rate, 1e-9)
+            left = max(0, plan.N - progress.n_seen) / max(rate, 1e-9) if isinstance(plan, Plan) else None
             record = PatchRecord(
                 n_patches=progress.n_patches,
-                n_patches_planned=plan.n_patches,
+                n_patches_planned=plan.n_seen if isinstance(plan, Plan) else None,
                 n_samples_seen=progress.n_seen,
                 n_evaluations=progress.evaluations,
                 epochs=progress.epochs,
@@ -354,7 +353,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             )
             if self.verbose:
                 logger.info("patch %d of %s: %d points seen, %d dissimilarities, %.0f points/s%s", record.n_patches,
-                            plan.n_patches or "a stream", record.n_samples_seen, record.n_evaluations, rate,
+                            record.n_patches_planned or "a stream", record.n_samples_seen, record.n_evaluations, rate,
                             "" if left is None else f", {left:.0f} s left")  # fmt: skip
             if self.on_patch is not None:
                 self.on_patch(record)

@@ -13,6 +13,8 @@ from .plan import Plan, planned
 from .running import Data, advanced
 from .step import Recipe
 
+REHEARSED = 4  # patches that are clustered to take the time
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -31,18 +33,18 @@ class Estimate:
 
 
 def estimated(recipe: Recipe, data: Data, plan: Plan, n_points: int, max_evaluations: int | None) -> Estimate:
-    """Cluster the first two patches of the data and go on from their times: the first is annealed from scratch, all
-    others like the second. Everything is done once before, so that no time is spent on compiling."""
+    """Cluster the first patches of the data and go on from their times: the first is annealed from scratch, all others
+    take what the middle one of the next few takes. All is done twice, so that no time is spent on compiling."""
     times: list[float] = []
     for _ in range(2):
         progress, times = Progress(0), []
-        for _, patch in zip(range(2), data.patches(plan), strict=False):
+        for _, patch in zip(range(REHEARSED), data.patches(plan), strict=False):
             began = time.perf_counter()
             progress = advanced(recipe, data.found.ground, progress, patch)
             times.append(time.perf_counter() - began)
-    whole = planned(n_points, plan.K, plan.patch_size, plan.symmetric, max_evaluations)
-    n = whole.n_patches or 1
+    whole = planned(n_points, plan.K, plan.symmetric, -(-n_points // plan.patch_size), max_evaluations)
     # The extended patch, and what a search keeps beside it.
     memory = 3 * 8 * (plan.patch_size + plan.K) ** 2
     evaluations = 0 if isinstance(data.found.ground, VectorGround) else whole.evaluations
-    return Estimate(n, evaluations, float(times[0] + (n - 1) * np.mean(times[1:] or times)), memory)
+    seconds = times[0] + (whole.n_seen - 1) * float(np.median(times[1:] or times))
+    return Estimate(whole.n_seen, evaluations, seconds, memory)

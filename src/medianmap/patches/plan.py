@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,52 +23,63 @@ def patch_cost(n: int, K: int, symmetric: bool) -> int:
 
 @dataclass(frozen=True)
 class Plan:
-    """A pass over N points (None: a stream of unknown length) in patches of at most patch_size.
+    """A pass over N points in `n_patches` patches; the first `n_seen` are seen, all unless a budget forbids it."""
 
-    n_patches of n_patches_in_all are seen; fewer than all where the budget does not suffice.
-    """
-
-    N: int | None
+    N: int
     K: int
-    patch_size: int
     symmetric: bool
-    n_patches_in_all: int | None
-    n_patches: int | None
+    n_patches: int
+    n_seen: int
+
+    @property
+    def patch_size(self) -> int:
+        """The size of the largest patch."""
+        return -(-self.N // self.n_patches)
 
     @property
     def stops_early(self) -> bool:
-        return self.n_patches != self.n_patches_in_all
+        return self.n_seen < self.n_patches
+
+    @property
+    def sizes(self) -> IntArray:
+        """(n_seen,) points of each patch."""
+        return patch_sizes(self.N, self.n_patches)[: self.n_seen]
 
     @property
     def evaluations(self) -> int:
         """sum over the patches of patch_cost; there are no prototypes before the first."""
-        if self.N is None or self.n_patches_in_all is None:
-            raise ValueError("The length of a stream is not known, so its cost is not either.")
-        sizes = [int(n) for n in patch_sizes(self.N, self.n_patches_in_all)[: self.n_patches]]
-        return sum(patch_cost(n, self.K if k else 0, self.symmetric) for k, n in enumerate(sizes))
+        return sum(patch_cost(int(n), self.K if k else 0, self.symmetric) for k, n in enumerate(self.sizes))
 
 
-def whole(N: int, K: int, patch_size: int, symmetric: bool) -> Plan:
-    """All N points, in the least number of patches of at most patch_size."""
-    n_patches = max(1, -(-N // patch_size))
-    return Plan(N, K, patch_size, symmetric, n_patches, n_patches)
+@dataclass(frozen=True)
+class StreamPlan:
+    """A pass over points that come as they come, patch_size at a time, until they end or the budget does."""
+
+    K: int
+    symmetric: bool
+    patch_size: int
 
 
-def planned(N: int, K: int, patch_size: int, symmetric: bool, max_evaluations: int | None) -> Plan:
-    """The largest patches up to patch_size with which all points fit the budget; where even patches of 2 K points
-    would cost too much, as many of those as fit, at least one."""
-    if max_evaluations is None:
-        return whole(N, K, patch_size, symmetric)
-    low, high = min(patch_size, 2 * K), patch_size
-    while low < high:  # the cost grows with the patch size, up to rounding
-        middle = (low + high + 1) // 2
-        if whole(N, K, middle, symmetric).evaluations <= max_evaluations:
-            low = middle
+def whole(N: int, K: int, symmetric: bool, n_patches: int) -> Plan:
+    """All N points."""
+    return Plan(N, K, symmetric, n_patches, n_patches)
+
+
+def planned(N: int, K: int, symmetric: bool, n_patches: int, max_evaluations: int | None) -> Plan:
+    """The least number of patches from n_patches on with which all points fit the budget; where even patches of 2 K
+    points would cost too much, as many of those as fit, at least one."""
+    plan = whole(N, K, symmetric, n_patches)
+    if max_evaluations is None or plan.evaluations <= max_evaluations:
+        return plan
+    low, high = n_patches, max(n_patches, N // (2 * K))
+    while low < high:  # more patches cost less, up to rounding
+        middle = (low + high) // 2
+        if whole(N, K, symmetric, middle).evaluations <= max_evaluations:
+            high = middle
         else:
-            high = middle - 1
-    plan = whole(N, K, low, symmetric)
+            low = middle + 1
+    plan = whole(N, K, symmetric, low)
     if plan.evaluations <= max_evaluations:
         return plan
-    first = patch_cost(low, 0, symmetric)
-    n = 1 + max(0, max_evaluations - first) // patch_cost(low, K, symmetric)
-    return Plan(N, K, low, symmetric, plan.n_patches_in_all, min(n, plan.n_patches_in_all or n))
+    costs = [patch_cost(int(n), K if k else 0, symmetric) for k, n in enumerate(plan.sizes)]
+    return replace(plan, n_seen=max(1, int(np.searchsorted(np.cumsum(costs), max_evaluations, side="right"))))

@@ -18,7 +18,7 @@ from ..sources.base import FloatArray, IntArray, panels
 from .checkpoint import Progress, fingerprint, read_checkpoint, write_checkpoint
 from .ground import Ground, Prototypes
 from .intake import Intake, resolved_by
-from .plan import Plan, patch_cost, patch_sizes
+from .plan import Plan, StreamPlan, patch_cost
 from .step import Patch, Recipe, cluster_patch
 from .tree import Runner, merged_tree, seed_of
 
@@ -54,16 +54,16 @@ class Data:
     labels: LabelVectors | None
     order: IntArray | None
 
-    def patches(self, plan: Plan) -> Iterator[Patch]:
+    def patches(self, plan: Plan | StreamPlan) -> Iterator[Patch]:
         """One patch after the other; points of weight 0 are left out of them."""
-        if self.m is None or self.order is None or plan.N is None or plan.n_patches_in_all is None:
+        if self.m is None or self.order is None or isinstance(plan, StreamPlan):
             yield from self._of_stream(plan.patch_size)
             return
         y = np.empty((len(self.m), 0))
         if self.labels is not None:
             y = np.where(self.labels.known[:, None], self.labels.y, np.nan)
         stop = 0
-        for size in patch_sizes(plan.N, plan.n_patches_in_all)[: plan.n_patches]:
+        for size in plan.sizes:
             start, stop = stop, stop + int(size)
             at = self.order[start:stop]
             at = at[self.m[at] > 0]
@@ -97,7 +97,7 @@ def advanced(recipe: Recipe, ground: Ground, progress: Progress, patch: Patch) -
 def sequential(
     recipe: Recipe,
     data: Data,
-    plan: Plan,
+    plan: Plan | StreamPlan,
     seed: int,
     checkpoint: str | os.PathLike[str] | None,
     max_evaluations: int | None,
@@ -114,18 +114,20 @@ def sequential(
     progress, about = Progress(seed), ""
     if checkpoint is not None:
         check_target(Path(checkpoint))
-        about = fingerprint(recipe.about(), plan, data.found.sample(first.points), data.m, first.y, data.order)
+        about = fingerprint(recipe.about(), plan, data.found.sample(first.points), data.m, first.y)
         progress = read_checkpoint(checkpoint, about) or progress
         if progress.n_patches:
             logger.info("Going on after patch %d of the run in %s.", progress.n_patches, checkpoint)
-    ground, fresh, stopped = data.found.ground, 0, plan.stops_early
+    ground, fresh = data.found.ground, 0
+    stopped = isinstance(plan, Plan) and plan.stops_early
     for number, patch in enumerate(chain([first], patches)):
         if number < progress.n_patches:
             continue
-        cost = patch_cost(len(patch.m), plan.K if number else 0, plan.symmetric)
-        if plan.N is None and max_evaluations is not None and number and progress.evaluations + cost > max_evaluations:
-            stopped = True
-            break
+        if isinstance(plan, StreamPlan) and max_evaluations is not None and number:
+            cost = patch_cost(len(patch.m), plan.K, plan.symmetric)
+            if progress.evaluations + cost > max_evaluations:
+                stopped = True
+                break
         progress = advanced(recipe, ground, progress, patch)
         fresh += patch.n_read
         if checkpoint is not None:
@@ -136,7 +138,7 @@ def sequential(
 
 def as_tree(
     data: Data,
-    plan: Plan,
+    plan: Plan | StreamPlan,
     seed: int,
     runner: Callable[[Ground], Runner],
     report: Callable[[Progress, int], None],
@@ -165,7 +167,7 @@ def as_tree(
             seed, prototypes, number + 1, seen, progress.evaluations + done.evaluations, progress.epochs + done.epochs
         )
         report(progress, seen)
-    return data, replace(progress, n_patches=len(read)), plan.stops_early
+    return data, replace(progress, n_patches=len(read)), isinstance(plan, Plan) and plan.stops_early
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ class Recipe:
         """What decides the result, in words: everything but how fast and how loud."""
         params = {k: v for k, v in self.estimator.get_params(deep=False).items() if k not in NO_MATTER}
         params["init"] = np.asarray(params["init"]).tolist()
+        if isinstance(self.estimator.random_state, int):  # another seed is another run; without one the file has it
+            params["random_state"] = self.estimator.random_state
         name = type(self.estimator).__name__
         return repr((name, params, self.classes.tolist(), self.beta, self.scaled, self.warm_start))
 
