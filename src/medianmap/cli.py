@@ -12,6 +12,7 @@ import click
 from ._version import __version__
 from .commands.check import check
 from .commands.distances import distances
+from .commands.patches import patches
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,6 +27,7 @@ def cli() -> None:
 
 cli.add_command(check)
 cli.add_command(distances)
+cli.add_command(patches)
 
 
 @cli.command()

@@ -327,7 +327,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             distributed = require("distributed", "dask", "A Dask cluster")
             try:
                 client = distributed.Client(self.client)
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 raise ValueError(f"No Dask scheduler answers at {self.client} ({error}).") from None
             with client:
                 yield lambda ground: on_dask(recipe, ground, client)

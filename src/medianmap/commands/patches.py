@@ -1,0 +1,129 @@
+"""`medianmap patches`: one pass over a file of any length, into a model and a table of its exemplars."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .distances import parse_params
+
+if TYPE_CHECKING:
+    from ..patches.clusterer import PatchClusterer
+    from ..patches.running import PatchRecord
+
+MAPS = ("gas", "kmeans", "som")
+
+
+@click.command()
+@click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
+@click.option("--metric", required=True, metavar="NAME", help="How two objects are compared.")
+@click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the metric.")
+@click.option("--map", "kind", type=click.Choice(MAPS), default="gas", show_default=True, help="Which map.")
+@click.option("-k", "n_clusters", type=click.IntRange(1), default=50, show_default=True, help="Number of prototypes.")
+@click.option("--grid", default=None, metavar="ROWSxCOLUMNS", help="Neurons of a SOM.")
+@click.option("--patch-size", type=click.IntRange(1), default=1000, show_default=True, help="Points of a patch.")
+@click.option("--max-evaluations", type=click.IntRange(1), default=None, help="Budget of dissimilarities.")
+@click.option("--checkpoint", type=click.Path(path_type=Path), default=None, help="File to go on from if killed.")
+@click.option("--tree", is_flag=True, help="Cluster patches by themselves, in parallel, then their prototypes.")
+@click.option("--scheduler", default=None, metavar="ADDRESS", help="Dask scheduler to run the tree on.")
+@click.option("--threads", type=int, default=None, metavar="N", help="Threads; processes of a tree. -1 for all cores.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Start of randomness.")
+@click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
+def patches(file: Path, out: Path, **options: Any) -> None:
+    """Map the sequences, strings or vectors of INPUT in one pass, patch by patch, in memory that does not grow.
+
+    Writes model.mmap and prototypes.tsv. With --checkpoint the same command goes on after a run that was killed.
+
+    Example: medianmap patches words.txt --metric edit -k 5 --patch-size 100 -o words-map
+    """
+    from ..files import write_text
+    from ..persistence import save
+    from ..readers import iter_records
+
+    clusterer = built(**options)
+    out.mkdir(parents=True, exist_ok=True)
+    with told_on(sys.stderr) as report:
+        clusterer.set_params(on_patch=report)
+        try:
+            clusterer.fit(record.object for record in iter_records(file))
+        except KeyboardInterrupt:
+            again = "the same command goes on" if options["checkpoint"] else "with --checkpoint it could go on"
+            click.echo(f"medianmap: stopped; {again} where it was.", err=True)
+            sys.exit(130)
+    clusterer.set_params(on_patch=None, checkpoint=None, client=None)
+    save(clusterer, out / "model.mmap")
+    # The ids of a few exemplars: reading once more costs less than keeping all ids of a long file.
+    places = {int(place): j for j, place in enumerate(clusterer.medoid_indices_)}
+    ids = [""] * len(places)
+    if str(file) != "-":
+        for place, record in enumerate(iter_records(file)):
+            if place in places:
+                ids[places[place]] = record.id
+    rows = zip(range(len(ids)), ids, clusterer.medoid_indices_, clusterer.multiplicities_, strict=True)
+    lines = [f"{j}\t{name}\t{place}\t{m:g}" for j, name, place, m in rows]
+    write_text(out / "prototypes.tsv", "\n".join(["prototype\tid\tplace\tmultiplicity", *lines]) + "\n")
+    stopped = ", stopped by the budget" if clusterer.stopped_early_ else ""
+    click.echo(
+        f"{clusterer.n_samples_seen_} objects in {clusterer.n_patches_} patches{stopped}, "
+        f"{clusterer.n_evaluations_} dissimilarities. Wrote {out / 'model.mmap'}, {out / 'prototypes.tsv'}"
+    )
+
+
+def built(
+    *,
+    metric: str,
+    params: tuple[str, ...],
+    kind: str,
+    n_clusters: int,
+    grid: str | None,
+    patch_size: int,
+    max_evaluations: int | None,
+    checkpoint: Path | None,
+    tree: bool,
+    scheduler: str | None,
+    threads: int | None,
+    seed: int,
+) -> PatchClusterer:
+    """The clusterer that the options describe."""
+    from ..cli import parse_grid
+    from ..estimators import MedianKMeans, MedianNeuralGas, MedianSOM
+    from ..patches.clusterer import PatchClusterer
+
+    if (kind == "som") != (grid is not None):
+        raise click.UsageError("--grid goes with --map som, and --map som needs it, for example --grid 6x8.")
+    shared: dict[str, Any] = {"metric": metric, "metric_params": parse_params(params), "random_state": seed}
+    map_: Any
+    if kind == "som":
+        map_ = MedianSOM(parse_grid(grid or ""), **shared)
+    else:
+        map_ = (MedianNeuralGas if kind == "gas" else MedianKMeans)(n_clusters, **shared)
+    return PatchClusterer(
+        map_,
+        patch_size,
+        merge="tree" if tree or scheduler else "sequential",
+        max_evaluations=max_evaluations,
+        checkpoint=checkpoint,
+        client=scheduler,
+        n_jobs=threads,
+    )
+
+
+@contextmanager
+def told_on(stream: Any) -> Iterator[Callable[[PatchRecord], None]]:
+    """Points so far, their rate and the dissimilarities, on a line of a terminal; nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(file=stream), disable=not stream.isatty(), transient=True) as bar:
+        task = bar.add_task("reading")
+        yield lambda record: bar.update(
+            task,
+            description=f"{record.n_samples_seen} objects, {record.points_per_second:.0f}/s, "
+            f"{record.n_evaluations} dissimilarities",
+        )

@@ -1,0 +1,75 @@
+"""`medianmap patches` as a user meets it."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from conftest import optional
+
+from medianmap import load
+from medianmap.cli import cli, main
+
+
+def run(*args):
+    return CliRunner().invoke(cli, ["patches", *map(str, args)])
+
+
+@pytest.fixture
+def words(tmp_path):
+    rng = np.random.default_rng(4)
+    path = tmp_path / "words.fasta"
+    optional("dnaio")
+    path.write_text("".join(f">w{k}\n{''.join(rng.choice(list('ACGT'), 6 + k % 4))}\n" for k in range(300)))
+    return path
+
+
+def test_a_file_becomes_a_model_and_a_table(words, tmp_path):
+    done = run(words, "--metric", "edit", "--param", "indel=2", "-k", 4, "--patch-size", 50, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "300 objects in 6 patches" in done.output
+    model = load(tmp_path / "out" / "model.mmap")
+    assert model.multiplicities_.sum() == 300
+    assert model.map_.metric_params["indel"] == 2
+    rows = [line.split("\t") for line in (tmp_path / "out" / "prototypes.tsv").read_text().splitlines()]
+    assert rows[0] == ["prototype", "id", "place", "multiplicity"]
+    assert [row[1] for row in rows[1:]] == [f"w{row[2]}" for row in rows[1:]]
+    assert sum(float(row[3]) for row in rows[1:]) == 300
+
+
+def test_som_tree_and_budget(words, tmp_path):
+    som = run(words, "--metric", "edit", "--map", "som", "--grid", "2x3", "--patch-size", 60, "-o", tmp_path / "a")
+    assert som.exit_code == 0, som.output
+    assert load(tmp_path / "a" / "model.mmap").lattice_.shape == (2, 3)
+    tree = run(
+        words, "--metric", "edit", "-k", 4, "--map", "kmeans", "--patch-size", 50, "--tree", "-o", tmp_path / "b"
+    )
+    assert tree.exit_code == 0, tree.output
+    short = run(words, "--metric", "edit", "-k", 4, "--patch-size", 50, "--max-evaluations", 3000, "-o", tmp_path / "c")
+    assert "stopped by the budget" in short.output
+
+
+def test_a_checkpoint_is_gone_on_from(words, tmp_path):
+    args = (words, "--metric", "edit", "-k", 4, "--patch-size", 50, "--checkpoint", tmp_path / "c")
+    assert run(*args, "-o", tmp_path / "a").exit_code == 0
+    assert run(*args, "-o", tmp_path / "b").exit_code == 0
+    first, second = (load(tmp_path / name / "model.mmap") for name in "ab")
+    np.testing.assert_array_equal(first.medoid_indices_, second.medoid_indices_)
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["nowhere.fasta", "--metric", "edit"], "nowhere.fasta"),
+        (["{words}", "--metric", "editt"], "no metric 'editt'"),
+        (["{words}", "--metric", "edit", "--map", "som"], "--map som needs it"),
+        (["{words}", "--metric", "edit", "-k", "60", "--patch-size", "50"], "number of prototypes = 60 exceeds"),
+        (["{words}", "--metric", "edit", "--scheduler", "nonsense://x"], "scheduler"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_exit_code_2(args, sentence, words, tmp_path, capsys):
+    if "--scheduler" in args:
+        optional("distributed")
+    given = [arg.format(words=words) for arg in args]
+    with pytest.raises(SystemExit) as stopped:
+        main(["patches", *given, "-o", str(tmp_path / "out")])
+    assert stopped.value.code == 2
+    assert sentence in capsys.readouterr().err
