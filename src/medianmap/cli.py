@@ -60,7 +60,7 @@ def info(model: Path) -> None:
     params = fitted.get_params(deep=False)
     if fitted is not estimator:
         click.echo(f"{type(estimator).__name__}, classes {', '.join(map(str, estimator.classes_))}")
-        params |= {name: getattr(estimator, name) for name in ("beta", "labeling", "label_scale")}
+        params |= {name: value for name, value in estimator.get_params(deep=False).items() if name != "estimator"}
     for name, value in params.items():
         click.echo(f"  {name} = {value!r}")
 
