@@ -51,7 +51,7 @@ def save(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
     check_is_fitted(estimator)
     writer = _ModelWriter()
     content = writer.model(estimator)
-    for name in writer.left_out:
+    for name in sorted(writer.left_out):
         warnings.warn(f"{name} cannot be stored and will be None in the loaded model.", UserWarning, stacklevel=2)
     MODEL.write(path, content, writer.arrays)
 
@@ -71,7 +71,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 class _ModelWriter(Writer):
     def __init__(self) -> None:
         super().__init__()
-        self.left_out: dict[str, None] = {}  # an ordered set: a classifier names its map's parameters twice
+        self.left_out: set[str] = set()  # a classifier has its map's parameters twice
 
     def model(self, estimator: Any) -> dict[str, Any]:
         return {
@@ -86,7 +86,7 @@ class _ModelWriter(Writer):
 
     def parameter(self, key: str, value: Any) -> Any:
         if key in NOT_PART_OF_THE_MAP and value is not None and not isinstance(value, int | np.integer):
-            self.left_out[key] = None
+            self.left_out.add(key)
             return None
         if key == "init" and not isinstance(value, str):
             value = np.asarray(value)
