@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from medianmap import BatchKMeans, BatchNeuralGas, MedianKMeans, MedianNeuralGas, PrototypeClassifier
+from medianmap import BatchKMeans, BatchNeuralGas, MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier
 from medianmap.datasets import load_breast_cancer
 from medianmap.label_report import entropy, label_next, prototype_labels, suspected_mislabels
 
@@ -121,6 +121,14 @@ def test_a_fuzzy_label_of_a_class_that_training_lacked_has_its_own_name():
         report = suspected_mislabels(clf, D, y)
     assert dict(zip(report["point"].tolist(), report["label"].tolist(), strict=True)) == {2: "z", 7: "a"}
     assert caught[0].filename == __file__
+
+
+def test_a_pass_over_patches_is_reported_like_a_map(rng):
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    clf = PrototypeClassifier(PatchClusterer(MedianKMeans(4, random_state=0), patch_size=30)).fit(X, y)
+    assert prototype_labels(clf)["hits"].sum() == 60
+    wrong = np.flatnonzero(clf.predict(X) != y)
+    assert sorted(suspected_mislabels(clf, X, y)["point"]) == wrong.tolist()
 
 
 def test_mistakes_are_said():

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .base import BaseMap
 from .classifier import PrototypeClassifier, check_classifier
 from .labels import UNLABELLED, UNSEEN, LabelVectors, class_numbers
 from .sources.base import FloatArray, IntArray
@@ -23,8 +24,7 @@ def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
 
     entropy = -sum_c Y_jc log2 Y_jc in bits: 0 where all points agree, log2 C where all classes have equal shares.
     """
-    check_classifier(classifier)
-    check_is_fitted(classifier)
+    fitted = _fitted_map(classifier)
     Y, classes = classifier.prototype_labels_, classifier.classes_
     top = Y.argmax(axis=1)
     return table(
@@ -32,7 +32,7 @@ def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
         label=classes[top],
         share=Y.max(axis=1),
         entropy=entropy(Y),
-        hits=classifier.estimator_.hits_,
+        hits=fitted.hits_,
     )
 
 
@@ -106,7 +106,13 @@ def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 
 
 def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> tuple[FloatArray, IntArray, LabelVectors]:
     """Dissimilarities (n, K) to the prototypes, the number of each point's class, and the labels as given."""
+    G = _fitted_map(classifier)._dissimilarities(X)
+    return G, *class_numbers(y, len(G), classifier.classes_, stacklevel=4)
+
+
+def _fitted_map(classifier: Any) -> BaseMap:
+    """The map that the prototypes are in; a pass over patches has it inside."""
     check_classifier(classifier)
     check_is_fitted(classifier)
-    G = classifier.estimator_._dissimilarities(X)
-    return G, *class_numbers(y, len(G), classifier.classes_, stacklevel=4)
+    fitted: BaseMap = getattr(classifier.estimator_, "map_", classifier.estimator_)
+    return fitted
