@@ -70,8 +70,9 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : the data, as the map takes them.
-        y : (N,) labels of any type, -1, None or NaN where a point has none; or (N, n_classes) fuzzy labels, rows of
-            shares (divided by their sums), a row of NaN where a point has none.
+        y : (N,) labels (strings, bytes, dates or numbers), -1, None, NaN or masked where a point has none; or
+            (N, n_classes) fuzzy labels, rows of shares (divided by their sums), None or a row of NaN where a point has
+            none.
         sample_weight : (N,) multiplicities, 1 by default.
         """
         self._check_parameters()
