@@ -43,7 +43,7 @@ BAD = {
     ),
     "infinite": (lambda: classifier().fit(X, np.where(np.arange(12) == 4, np.inf, 1.0)), r"y\[4\] is infinite"),
     "continuous": (lambda: classifier().fit(X, np.linspace(0, 1, 12)), "Unknown label type: continuous"),
-    "mixed types": (lambda: classifier().fit(X, ["a", 1] * 6), "y mixes strings with other types"),
+    "mixed types": (lambda: classifier().fit(X, ["a", 1] * 6), r"y mixes strings \(y\[0\]\) with numbers \(y\[1\]\)"),
     "negative share": (lambda: classifier().fit(X, fuzzy(4, 1, -0.5)), r"y\[4, 1\] is -0\.5; shares .* >= 0"),
     "NaN share": (lambda: classifier().fit(X, fuzzy(4, 2, np.nan)), r"y\[4, 2\] is nan"),
     "infinite share": (lambda: classifier().fit(X, fuzzy(0, 0, np.inf)), r"y\[0, 0\] is inf"),
@@ -51,7 +51,14 @@ BAD = {
     "words as shares": (lambda: classifier().fit(X, [["a", "b"]] * 12), "an entry is not a number"),
     "sparse": (lambda: classifier().fit(X, __import__("scipy.sparse").sparse.eye_array(12)), "y is sparse"),
     "not a map": (lambda: PrototypeClassifier(3).fit(X, Y), "estimator is a int; pass one of medianmap's maps"),
-    "score without labels": (lambda: classifier().fit(X, Y).score(X, np.full(12, -1)), "No point of y is labelled"),
+    "score without labels": (
+        lambda: classifier().fit(X, Y).score(X, np.full(12, -1)),
+        "no accuracy without labelled points: y holds only -1, None or NaN",
+    ),
+    "score of points without weight": (
+        lambda: classifier().fit(X, Y).score(X, [0, *[-1] * 11], [0, *[1] * 11]),
+        "no accuracy without labelled points: those that y labels have weight 0",
+    ),
     "score of wrong length": (lambda: classifier().fit(X, Y).score(X, Y[:3]), "y holds 3 labels"),
     "score with other columns": (
         lambda: classifier().fit(X, Y).score(X, np.ones((12, 2))),

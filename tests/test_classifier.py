@@ -233,6 +233,9 @@ def test_strings_are_classified_by_an_edit_distance(tmp_path):
     told = CliRunner().invoke(cli, ["info", str(tmp_path / "words.mmap")])
     assert told.exit_code == 0
     assert "classes bird, physics" in told.output
+    assert "  labeling = 'learned'" in told.output
+    assert "  metric = 'edit'" in told.output
+    assert "  estimator" not in told.output
 
 
 def test_a_second_fit_replaces_the_first(rng):
@@ -245,13 +248,58 @@ def test_a_second_fit_replaces_the_first(rng):
 
 def test_the_best_of_several_starts_is_judged_with_labels(rng):
     X, y = rng.normal(size=(60, 2)), rng.integers(3, size=60)
+    last = {}
+    map_ = MedianKMeans(5, n_init=8, metric="sqeuclidean", random_state=0, on_epoch=lambda e: last.update({e.run: e}))
+    clf = PrototypeClassifier(map_, 0.3).fit(X, y)
+    # A run ends where nothing changes any more, so the cost of its last epoch, in d_beta, is that of its outcome.
+    cost = [epoch.cost for epoch in last.values()]
+    by_d_alone = [epoch.quantization_error for epoch in last.values()]
+    assert np.argmin(cost) != np.argmin(by_d_alone)
+    assert clf.estimator_.history_["cost"][-1] == min(cost)
 
-    def cost(clf):
-        G, Y = clf.estimator_.transform(X), clf.prototype_labels_
-        return (0.1 * G + 0.9 * ((np.eye(3)[y][:, None] - Y[None]) ** 2).sum(axis=2)).min(axis=1).sum()
 
-    starts = [rng.permutation(60)[:5] for _ in range(8)]
-    singles = [PrototypeClassifier(MedianKMeans(5, init=s, metric="sqeuclidean"), 0.1).fit(X, y) for s in starts]
-    rngs = np.random.default_rng(3)
-    best = PrototypeClassifier(MedianKMeans(5, n_init=8, metric="sqeuclidean", random_state=rngs), 0.1).fit(X, y)
-    assert cost(best) <= np.median([cost(single) for single in singles])
+def test_a_point_without_weight_labels_no_prototype():
+    # The last prototype has no labelled point: of those that count 12 is the nearest, class b; 95 has no weight.
+    x = np.array([0.0, 1, 2, 10, 11, 12, 100, 101, 95])
+    y, m = ["a", "a", "a", "b", "b", "b", None, None, "a"], [1] * 8 + [0]
+    frozen = MedianKMeans(3, metric="precomputed", init=[1, 4, 6])
+    clf = PrototypeClassifier(frozen, 1.0, labeling="majority").fit(np.abs(np.subtract.outer(x, x)), y, m)
+    np.testing.assert_array_equal(clf.prototype_labels_, [[1, 0], [0, 1], [0, 1]])
+
+
+def test_accuracy_is_by_weight(rng):
+    X, y = three_clouds(rng, n=30)
+    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0)).fit(X, y)
+    noted = y.copy()
+    noted[:2] = (y[:2] + 1) % 3
+    noted[2] = -1
+    assert clf.score(X, noted) == pytest.approx(27 / 29)
+    assert clf.score(X, noted, np.where(np.arange(30) < 3, 5, 1)) == pytest.approx(27 / 37)
+
+
+@pytest.mark.parametrize("factor", [1e-250, 1e250])
+@pytest.mark.parametrize("family", [MEDIAN, BATCH], ids=["median", "batch"])
+def test_the_mean_stands_extreme_weights(family, factor, rng):
+    X, y = three_clouds(rng, n=30)
+    clf = PrototypeClassifier(family["kmeans"](3, random_state=0), 0.3, label_scale="mean")
+    plain = clf.fit(X, y).estimator_.labels_
+    np.testing.assert_array_equal(clf.fit(X, y, np.full(30, factor)).estimator_.labels_, plain)
+
+
+@pytest.mark.parametrize("nonsense", [None, 3, MedianKMeans])
+def test_what_is_no_map_is_refused_by_fit_alone(nonsense, rng):
+    clf = PrototypeClassifier(nonsense)
+    assert repr(clf).startswith("PrototypeClassifier(")
+    assert "PrototypeClassifier" in clf._repr_html_()
+    assert not get_tags(clf).input_tags.pairwise
+    with pytest.raises(TypeError, match=r"estimator is .*; pass one of medianmap's maps"):
+        clf.fit(*three_clouds(rng))
+
+
+def test_warnings_point_at_the_users_line(rng):
+    X, y = three_clouds(rng)
+    with pytest.warns(UserWarning, match="All labelled points have one class") as at_fit:
+        clf = PrototypeClassifier(BatchKMeans(3, random_state=0)).fit(X, ["only"] * 90)
+    with pytest.warns(UserWarning, match="no training point had") as at_score:
+        clf.score(X, y)
+    assert at_fit[0].filename == at_score[0].filename == __file__

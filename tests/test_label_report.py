@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from medianmap import BatchKMeans, BatchNeuralGas, MedianKMeans, MedianNeuralGas, PrototypeClassifier
+from medianmap import BatchKMeans, BatchNeuralGas, MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier
 from medianmap.datasets import load_breast_cancer
 from medianmap.label_report import entropy, label_next, prototype_labels, suspected_mislabels
 
@@ -72,7 +73,9 @@ def test_what_to_label_next_by_hand():
     assert report["point"][0] == 6  # the exemplar itself is the nearest
     assert report["gain"][0] == pytest.approx(2 * 1.0)
     assert report["point"][1] == 2
-    assert set(report["point"].tolist()) <= {2, 5, 6, 7}
+    # The first choice counts as labelled: one of the two at prototype 2 has shares (3/4, 1/4) to expect.
+    assert report["point"].tolist() == [6, 2, 7]
+    np.testing.assert_allclose(report["gain"], [2, 1, entropy(np.array([[0.75, 0.25]]))[0]])
 
 
 def test_every_unlabelled_point_is_named_once(rng):
@@ -109,3 +112,33 @@ def test_asking_beats_random_labels():
         gains.append(accuracy(asked)[1] - accuracy(random)[1])
     assert len(gains) >= 4
     assert np.mean(gains) > 0
+
+
+def test_a_fuzzy_label_of_a_class_that_training_lacked_has_its_own_name():
+    clf, D = line_map(["a", "a", "a", "b", "b", "b", "b", "b"])
+    y = pd.DataFrame(np.eye(3)[[1, 1, 0, 2, 2, 2, 2, 1]], columns=["z", "a", "b"])
+    with pytest.warns(UserWarning, match=r"y\[2\] is z, a class that no training point had") as caught:
+        report = suspected_mislabels(clf, D, y)
+    assert dict(zip(report["point"].tolist(), report["label"].tolist(), strict=True)) == {2: "z", 7: "a"}
+    assert caught[0].filename == __file__
+
+
+def test_a_pass_over_patches_is_reported_like_a_map(rng):
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    clf = PrototypeClassifier(PatchClusterer(MedianKMeans(4, random_state=0), patch_size=30)).fit(X, y)
+    assert prototype_labels(clf)["hits"].sum() == 60
+    wrong = np.flatnonzero(clf.predict(X) != y)
+    assert sorted(suspected_mislabels(clf, X, y)["point"]) == wrong.tolist()
+
+
+def test_mistakes_are_said():
+    clf, D = line_map(["a", "a", "a", "b", "b", "b", None, None])
+    for report in (prototype_labels, lambda c: suspected_mislabels(c, D, D), lambda c: label_next(c, D, D)):
+        with pytest.raises(TypeError, match="classifier is a MedianKMeans; pass a PrototypeClassifier"):
+            report(clf.estimator_)
+        with pytest.raises(TypeError, match=r"classifier is a Pipeline; .*of a pipeline its last step"):
+            report(make_pipeline(clf))
+    for n_points in (-1, 2.5, None):
+        with pytest.raises(ValueError, match=r"n_points is .*; it must be a whole number >= 0"):
+            label_next(clf, D, ["a"] * 8, n_points)
+    assert len(label_next(clf, D, [None] * 8, 0)) == 0

@@ -29,6 +29,9 @@ def test_a_file_becomes_a_model_and_a_table(words, tmp_path):
     model = load(tmp_path / "out" / "model.mmap")
     assert model.multiplicities_.sum() == 300
     assert model.map_.metric_params["indel"] == 2
+    told = CliRunner().invoke(cli, ["info", str(tmp_path / "out" / "model.mmap")]).output
+    assert "PatchClusterer, 300 points in 6 patches" in told
+    assert "MedianNeuralGas, 4 prototypes" in told
     rows = [line.split("\t") for line in (tmp_path / "out" / "prototypes.tsv").read_text().splitlines()]
     assert rows[0] == ["prototype", "id", "place", "multiplicity"]
     assert [row[1] for row in rows[1:]] == [f"w{row[2]}" for row in rows[1:]]

@@ -10,7 +10,7 @@ import pytest
 from maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 from numba import njit
 
-from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, load, save
+from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PrototypeClassifier, load, save
 from medianmap.base import BaseMap
 
 
@@ -112,6 +112,15 @@ def test_what_steers_training_alone_is_dropped_with_a_warning(tmp_path, rng):
     assert load(tmp_path / "m").random_state is None
 
 
+def test_a_classifier_says_once_what_it_drops(tmp_path, rng):
+    map_ = MedianKMeans(2, random_state=np.random.RandomState(0), on_epoch=lambda epoch: None)
+    fitted = PrototypeClassifier(map_).fit(blobs(rng), np.arange(60) % 2)
+    with pytest.warns(UserWarning, match="cannot be stored") as caught:
+        save(fitted, tmp_path / "m")
+    assert [str(warning.message).split()[0] for warning in caught] == ["on_epoch", "random_state"]
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 @pytest.fixture
 def saved(tmp_path, rng):
     path = tmp_path / "model.mmap"
@@ -154,6 +163,33 @@ def test_a_model_without_what_it_needs_is_damaged(saved):
     rewrite_header(saved, lambda header: header["fitted"].pop("hits_"))
     with pytest.raises(ValueError, match=r"damaged.*lacks hits_"):
         load(saved)
+
+
+DAMAGE = {
+    "not fitted": (lambda header: header.update(fitted={}), "not fitted"),
+    "no classes": (lambda header: header["fitted"].pop("classes_"), "lacks classes_"),
+    "no labels": (lambda header: header["fitted"].pop("prototype_labels_"), "lacks prototype_labels_"),
+    "no map": (lambda header: header["fitted"].pop("estimator_"), "lacks estimator_"),
+    "another thing as its map": (lambda header: header["fitted"].update(estimator_=3), "estimator_ is no fitted map"),
+    "a map that is not fitted": (
+        lambda header: header["fitted"]["estimator_"]["model"].update(fitted={}),
+        "estimator_ is no fitted map",
+    ),
+    "a class too few": (
+        lambda header: header["fitted"].update(classes_={"list": ["a"]}),
+        r"prototype_labels_ have the shape \(2, 2\), not \(2, 1\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_a_damaged_classifier_is_noticed(case, tmp_path, rng):
+    change, sentence = DAMAGE[case]
+    save(PrototypeClassifier(MedianKMeans(2, random_state=0)).fit(blobs(rng), np.arange(60) % 2), tmp_path / "m")
+    assert load(tmp_path / "m").classes_.tolist() == [0, 1]
+    rewrite_header(tmp_path / "m", change)
+    with pytest.raises(ValueError, match=f"damaged.*{sentence}"):
+        load(tmp_path / "m")
 
 
 def test_any_form_of_init_can_be_saved(tmp_path, rng):

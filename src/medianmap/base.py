@@ -53,7 +53,9 @@ class Supervision:
 
     def checked(self, m: FloatArray) -> LabelVectors:
         """The labels of points of weights m (N,); label vectors were checked when they were made."""
-        return self.y if isinstance(self.y, LabelVectors) else training_labels(self.y, m)
+        if isinstance(self.y, LabelVectors):
+            return self.y
+        return training_labels(self.y, m, stacklevel=5)  # the user's line: fit, _train and this one lie between
 
     def term(self, labels: LabelVectors, space: Space, m: FloatArray) -> LabelTerm:
         """The label term of training in `space`, whose points have the labels `labels`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _num_samples
 
 from .base import BaseMap, Supervision, Trained
-from .classifier import LABELINGS, PrototypeClassifier, majority_labels
-from .labels import LabelVectors, as_label_vectors
-from .sources import Source, as_dissimilarity
-from .sources.base import FloatArray, IntArray
+from .classifier import LABELINGS, PrototypeClassifier, check_classifier, majority_labels
+from .engine import State
+from .labels import UNLABELLED, LabelVectors, training_labels, why_none_counts
+from .sources import ALL, SubsetSource
+from .sources.base import FloatArray, Index, IntArray
+from .spaces import MedianSpace, Space, VectorSpace
 from .tables import table
-from .validation import check_beta, check_weights
+from .threads import limited
+from .validation import check_beta, check_n_prototypes, check_weights
 
 BETAS = (1.0, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 
@@ -78,74 +79,111 @@ def beta_path(
     classifier : its map and label_scale are used; beta and labeling run over all values.
     X, y, sample_weight : as `PrototypeClassifier.fit` takes them.
     betas : in (0, 1]; taken in descending order, after 1, the unsupervised map.
-    cv : number of folds, or any scikit-learn splitter; points without label are not judged.
+    cv : number of folds, any scikit-learn splitter, or a list of (train, test); points without label are not judged.
     warm_start : the unsupervised map is annealed as its parameters say; each next fit starts from the prototypes and
         labels of the one before, warmed up a little (neural gas: sigma = K/15, SOM: 0.5), and cools in a tenth of the
-        epochs. False anneals every fit from the map's own start: several times slower.
+        epochs. False anneals every fit from the map's own start: for neural gas and SOM several times slower.
+
+    A median map's dissimilarities are computed once and serve every fit; metric parameters that the data fix (the
+    variances of "seuclidean") are therefore those of all points, those held out included.
     """
-    grid = np.array(sorted({1.0, *(check_beta(beta) for beta in betas)}, reverse=True))
-    if get_tags(classifier).input_tags.pairwise:
-        X = as_dissimilarity(X)
-    N = X.shape[0] if isinstance(X, Source) else _num_samples(X)
-    labels = as_label_vectors(y, N)
-    m = check_weights(sample_weight, N)
-    splits = list(check_cv(cv, _strata(labels), classifier=True).split(np.zeros(N), _strata(labels)))
-    for s, (_, test) in enumerate(splits):
-        if not labels.known[test].any():
-            raise ValueError(f"No point held out in split {s} is labelled, so there is no accuracy; use fewer folds.")
+    check_classifier(classifier)
+    classifier._check_parameters()
+    estimator: Any = classifier.estimator
+    if not isinstance(estimator, BaseMap):
+        raise TypeError(
+            f"The classifier's estimator is a {type(estimator).__name__}, whose passes cannot go on from each other; "
+            "pass a classifier of one of the six maps."
+        )
+    grid = _grid(betas)
+    estimator._check_parameters()
+    K, called = estimator._size()
+    with limited(estimator.n_jobs):
+        given = estimator._given_space(X)
+        m = check_weights(sample_weight, given.n_points)
+        labels = training_labels(y, m, stacklevel=3)
+        splits = _splits(cv, labels, m)
+        for train, _ in splits:
+            check_n_prototypes(K, int(np.count_nonzero(m[train])), called)
+        space = estimator._ready(given, m, K)
+    task = _Task(estimator, space, labels, m, classifier.label_scale == "mean", grid, warm_start)
 
-    everything = np.arange(N)
-    whole = _fits(classifier, X, labels, m, everything, grid, warm_start)
+    whole = [
+        (fitted.quantization_error_, _accuracy(trained.state.labels, fitted.labels_, labels.numbers, m))
+        for fitted, trained in task.fits(ALL)
+    ]
     accuracy = {labeling: np.empty((len(grid), len(splits))) for labeling in LABELINGS}
-    for s, (train, test) in enumerate(splits):
-        judged = test[labels.known[test]]
-        queries, truth = _part(X, judged, train), _strata(labels)[judged]
-        for b, (fitted, trained) in enumerate(_fits(classifier, X, labels, m, train, grid, warm_start)):
-            winner = fitted.predict(queries)
+    for s, (train, judged) in enumerate(splits):
+        for b, (fitted, trained) in enumerate(task.fits(train)):
+            winner = task.winners(fitted, train, judged)
             for labeling, Y in (("learned", trained.state.labels), ("majority", majority_labels(trained))):
-                accuracy[labeling][b, s] = np.average(Y[winner].argmax(axis=1) == truth, weights=m[judged])
-    return BetaPath(
-        grid,
-        accuracy,
-        np.array([fitted.quantization_error_ for fitted, _ in whole]),
-        np.array([_agreement(fitted, trained) for fitted, trained in whole]),
-    )
+                accuracy[labeling][b, s] = _accuracy(Y, winner, labels.numbers[judged], m[judged])
+    quantization_error, agreement = np.array(whole).T
+    return BetaPath(grid, accuracy, quantization_error, agreement)
 
 
-def _fits(
-    classifier: PrototypeClassifier,
-    X: Any,
-    labels: LabelVectors,
-    m: FloatArray,
-    train: IntArray,
-    grid: FloatArray,
-    warm_start: bool,
-) -> list[tuple[BaseMap, Trained]]:
-    """A fitted map for every beta, on the points `train`."""
-    part, known = _part(X, train, train), labels.known[train]
-    shares = np.where(known[:, None], labels.y[train], np.nan)
-    fits: list[tuple[BaseMap, Trained]] = []
-    for beta in grid:
-        fitted: BaseMap = clone(classifier.estimator)
-        supervision = Supervision(shares, float(beta), classifier.label_scale == "mean")
-        before = fits[-1][1].state if fits and warm_start else None
-        fits.append((fitted, fitted._train(part, m[train], supervision, before)))
-    return fits
+def _grid(betas: Any) -> FloatArray:
+    """(B,) the values of beta, falling from 1."""
+    if isinstance(betas, str) or not isinstance(betas, Iterable):
+        raise ValueError(f"betas is {betas!r}; pass a list of numbers in (0, 1].")
+    return np.array(sorted({1.0, *(check_beta(beta) for beta in betas)}, reverse=True))
 
 
-def _agreement(fitted: BaseMap, trained: Trained) -> float:
-    """Share of the labelled points, by weight, that have the class of their prototype."""
-    labels = trained.labels
-    assert labels is not None
-    same = trained.state.labels.argmax(axis=1)[fitted.labels_] == _strata(labels)
-    return float(np.average(same[labels.known], weights=trained.m[labels.known]))
+def _splits(cv: Any, labels: LabelVectors, m: FloatArray) -> list[tuple[IntArray, IntArray]]:
+    """(train, judged) indices of every split: points to learn from, and the held-out points that have a label."""
+    points, splits = np.arange(len(m)), []
+    for s, sides in enumerate(check_cv(cv, labels.numbers, classifier=True).split(points, labels.numbers)):
+        train, test = (points[np.asarray(side)] for side in sides)  # indices or masks
+        for side, use in ((train, "learn from"), (test, "judge")):
+            reason = why_none_counts(labels.known[side], m[side])
+            if reason is not None:
+                raise ValueError(f"Split {s} has no labelled point to {use}: {reason} there. Use fewer or other folds.")
+        splits.append((train, test[labels.known[test]]))
+    if not splits:
+        raise ValueError("cv holds no splits; give a number of folds, a splitter, or pairs (train, test).")
+    return splits
 
 
-def _strata(labels: LabelVectors) -> IntArray:
-    """(N,) number of each point's class, the largest share of a fuzzy one; -1 without label."""
-    return np.where(labels.known, labels.y.argmax(axis=1), -1)
+def _accuracy(Y: FloatArray, winner: IntArray, numbers: IntArray, m: FloatArray) -> float:
+    """Share of the labelled points, by weight m (n,), whose class is that of the prototype `winner` (n,)."""
+    return float(np.average(Y.argmax(axis=1)[winner] == numbers, weights=m * (numbers != UNLABELLED)))
 
 
-def _part(X: Any, rows: IntArray, cols: IntArray) -> Any:
-    """The points `rows` of X; of a source their dissimilarities to the points `cols`."""
-    return X.block(rows, cols) if isinstance(X, Source) else _safe_indexing(X, rows)
+@dataclass(frozen=True)
+class _Task:
+    """What the fits of a path share; the space holds all points, its dissimilarities computed and checked."""
+
+    estimator: BaseMap
+    space: Space
+    labels: LabelVectors
+    m: FloatArray
+    scaled: bool
+    grid: FloatArray
+    warm_start: bool
+
+    def fits(self, train: Index) -> Iterator[tuple[BaseMap, Trained]]:
+        """A fitted map for every beta, on the points `train`."""
+        data = self._data(train)
+        before: State | None = None
+        for beta in self.grid:
+            fitted: BaseMap = clone(self.estimator)
+            if isinstance(self.space, MedianSpace):
+                fitted.set_params(metric="precomputed", metric_params=None)
+            supervision = Supervision(self.labels.subset(train), float(beta), self.scaled)
+            trained = fitted._train(data, self.m[train], supervision, before)
+            yield fitted, trained
+            before = trained.state if self.warm_start else None
+
+    def winners(self, fitted: BaseMap, train: IntArray, queries: IntArray) -> IntArray:
+        """(n,) nearest prototype of the points `queries` (n,), in a map fitted to the points `train`."""
+        if isinstance(self.space, MedianSpace):
+            return fitted.assign(self.space.source.block(queries, train[fitted.medoid_indices_]))
+        return fitted.predict(self._data(queries))
+
+    def _data(self, points: Index) -> Any:
+        """What a map takes as X for some of the points."""
+        if isinstance(self.space, MedianSpace):
+            source = self.space.source
+            return source if isinstance(points, slice) else SubsetSource(source, points)
+        assert isinstance(self.space, VectorSpace)
+        return self.space.X[points]

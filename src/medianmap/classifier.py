@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseMap, Supervision, Trained
-from .labels import UNLABELLED, class_numbers
+from .labels import class_numbers, why_none_counts
 from .sources.base import FloatArray
 from .validation import check_beta, check_choice, check_weights
 
@@ -70,18 +70,14 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : the data, as the map takes them.
-        y : (N,) labels of any type, -1, None or NaN where a point has none; or (N, n_classes) fuzzy labels, rows of
-            shares (divided by their sums), a row of NaN where a point has none.
+        y : (N,) labels (strings, bytes, dates or numbers), -1, None, NaN or masked where a point has none; or
+            (N, n_classes) fuzzy labels, rows of shares (divided by their sums), None or a row of NaN where a point has
+            none.
         sample_weight : (N,) multiplicities, 1 by default.
         """
-        given: Any = self.estimator
-        if not hasattr(given, "_train"):
-            raise TypeError(f"estimator is a {type(given).__name__}; pass one of medianmap's maps.")
-        beta = check_beta(self.beta)
-        check_choice(self.labeling, "labeling", LABELINGS)
-        check_choice(self.label_scale, "label_scale", (None, "mean"))
-        fitted: BaseMap = clone(given)
-        trained = fitted._train(X, sample_weight, Supervision(y, beta, self.label_scale == "mean"))
+        self._check_parameters()
+        fitted: BaseMap = clone(self.estimator)
+        trained = fitted._train(X, sample_weight, Supervision(y, self.beta, self.label_scale == "mean"))
         assert trained.labels is not None
         self.estimator_ = fitted
         self.classes_ = trained.labels.classes
@@ -92,6 +88,16 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             elif hasattr(self, name):
                 delattr(self, name)
         return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot be."""
+        given: Any = self.estimator
+        if not (isinstance(given, BaseEstimator) and hasattr(given, "_train")):
+            found = f"the class {given.__name__} itself" if isinstance(given, type) else f"a {type(given).__name__}"
+            raise TypeError(f"estimator is {found}; pass one of medianmap's maps, for example MedianNeuralGas(20).")
+        check_beta(self.beta)
+        check_choice(self.labeling, "labeling", LABELINGS)
+        check_choice(self.label_scale, "label_scale", (None, "mean"))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n_query,) class of the nearest prototype: its largest share, the first class on ties."""
@@ -110,21 +116,32 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         no training point had counts as wrong.
         """
         proposed = self.predict_proba(X).argmax(axis=1)
-        truth = class_numbers(y, len(proposed), self.classes_)
-        m = np.where(truth == UNLABELLED, 0.0, check_weights(sample_weight, len(proposed)))
-        if not m.any():
-            raise ValueError("No point of y is labelled, so there is no accuracy; y holds only -1, None or NaN.")
-        return float(np.average(proposed == truth, weights=m))
+        truth, labels = class_numbers(y, len(proposed), self.classes_)
+        m = check_weights(sample_weight, len(proposed))
+        reason = why_none_counts(labels.known, m)
+        if reason is not None:
+            raise ValueError(f"There is no accuracy without labelled points: {reason}.")
+        return float(np.average(proposed == truth, weights=m * labels.known))
 
     @property
     def metric(self) -> Any:
-        """The map's metric: by it scikit-learn's tools tell dissimilarities from kernels."""
+        """The map's metric; scikit-learn's estimator checks read it to tell dissimilarities from kernels."""
         return self.estimator.metric
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
+        if isinstance(self.estimator, BaseEstimator):  # else `fit` says what is wrong, not whoever asks for tags
+            tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def check_classifier(classifier: Any) -> None:
+    """A PrototypeClassifier itself; a map or a pipeline with one in it has no prototype labels."""
+    if not isinstance(classifier, PrototypeClassifier):
+        raise TypeError(
+            f"classifier is a {type(classifier).__name__}; pass a PrototypeClassifier "
+            "(of a pipeline its last step, with X transformed by the others)."
+        )
 
 
 def majority_labels(trained: Trained) -> FloatArray:

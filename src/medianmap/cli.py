@@ -60,17 +60,30 @@ def info(model: Path) -> None:
     """
     from .persistence import load
 
-    estimator = load(model)
-    fitted = getattr(estimator, "estimator_", estimator)
-    click.echo(f"{type(fitted).__name__}, {len(fitted.hits_)} prototypes, quantization error "
-               f"{fitted.quantization_error_:.6g}, {fitted.n_iter_} epochs, "
-               f"{'converged' if fitted.converged_ else 'not converged'}")  # fmt: skip
-    params = fitted.get_params(deep=False)
-    if fitted is not estimator:
-        click.echo(f"{type(estimator).__name__}, classes {', '.join(map(str, estimator.classes_))}")
-        params |= {name: getattr(estimator, name) for name in ("beta", "labeling", "label_scale")}
-    for name, value in params.items():
-        click.echo(f"  {name} = {value!r}")
+    layer = load(model)
+    while layer is not None:  # a classifier holds a map, or patches that hold one
+        click.echo(_about(layer))
+        for name, value in layer.get_params(deep=False).items():
+            if name != "estimator":
+                click.echo(f"  {name} = {value!r}")
+        layer = getattr(layer, "estimator_", None) or getattr(layer, "map_", None)
+
+
+def _about(layer: Any) -> str:
+    """One line on a classifier, a pass over patches, or a map."""
+    name = type(layer).__name__
+    if hasattr(layer, "classes_"):
+        return f"{name}, classes {', '.join(map(str, layer.classes_))}"
+    if hasattr(layer, "map_"):
+        return (
+            f"{name}, {layer.n_samples_seen_} points in {layer.n_patches_} patches, "
+            f"{layer.n_evaluations_} dissimilarities"
+        )
+    text = f"{name}, {len(layer.hits_)} prototypes, {layer.n_iter_} epochs"
+    if hasattr(layer, "quantization_error_"):
+        ended = "converged" if layer.converged_ else "not converged"
+        text += f", {ended}, quantization error {layer.quantization_error_:.6g}"
+    return text
 
 
 @cli.command()

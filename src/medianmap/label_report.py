@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .classifier import PrototypeClassifier
-from .labels import UNLABELLED, UNSEEN, class_numbers
-from .sources.base import FloatArray
+from .base import BaseMap
+from .classifier import PrototypeClassifier, check_classifier
+from .labels import UNLABELLED, UNSEEN, LabelVectors, class_numbers
+from .sources.base import FloatArray, IntArray
 from .tables import table
+from .validation import check_count
 
 
 def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
@@ -22,7 +24,7 @@ def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
 
     entropy = -sum_c Y_jc log2 Y_jc in bits: 0 where all points agree, log2 C where all classes have equal shares.
     """
-    check_is_fitted(classifier)
+    fitted = _fitted_map(classifier)
     Y, classes = classifier.prototype_labels_, classifier.classes_
     top = Y.argmax(axis=1)
     return table(
@@ -30,7 +32,7 @@ def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
         label=classes[top],
         share=Y.max(axis=1),
         entropy=entropy(Y),
-        hits=classifier.estimator_.hits_,
+        hits=fitted.hits_,
     )
 
 
@@ -50,7 +52,7 @@ def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDAr
     Records: point, label, proposed, prototype, share (of the label at the prototype), suspicion. Of fuzzy labels the
     largest share is the label. Train with beta near 1 for this: a small beta bends the map until wrong labels fit.
     """
-    G, number = _judged(classifier, X, y)
+    G, number, labels = _judged(classifier, X, y)
     Y, classes = classifier.prototype_labels_, classifier.classes_
     top = Y.argmax(axis=1)
     winner = G.argmin(axis=1)
@@ -62,11 +64,10 @@ def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDAr
     with np.errstate(invalid="ignore"):
         ratio = np.where(own > 0, near / own, 1.0)  # both zero: as near to the one as to the other
     suspicion = (Y[j, top[j]] - share) * (1.0 - ratio)
-    given = np.asarray(y)[at] if np.ndim(y) == 1 else classes[c]
     order = np.lexsort((at, -suspicion))
     return table(
         point=at[order],
-        label=np.asarray(given)[order],
+        label=labels.classes[labels.numbers[at]][order],
         proposed=classes[top[j]][order],
         prototype=j[order],
         share=share[order],
@@ -80,11 +81,12 @@ def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 
     One after the other: the prototype of largest gain u_j H_j, and of its unlabelled points the nearest to it. u_j is
     the number of unlabelled points at prototype j; H_j the entropy of its labelled ones' class shares with one more
     point spread over all classes, (n_jc + 1/C) / (n_j + 1), so that a prototype without labels is the least certain.
-    A chosen point then counts as labelled with the prototype's class, so that the next choice goes elsewhere.
+    A chosen point then counts as labelled with the most frequent label there, so that the next choice goes elsewhere.
 
     Records: point, prototype, gain.
     """
-    G, number = _judged(classifier, X, y)
+    check_count(n_points, "n_points", at_least=0)
+    G, number, _ = _judged(classifier, X, y)
     winner, C = G.argmin(axis=1), len(classifier.classes_)
     counts = np.zeros((G.shape[1], C))
     seen = np.flatnonzero(number >= 0)
@@ -102,8 +104,15 @@ def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 
     return np.array(chosen, dtype=[("point", np.intp), ("prototype", np.intp), ("gain", np.float64)])
 
 
-def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Dissimilarities (n, K) to the prototypes, and the number of each point's class."""
+def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> tuple[FloatArray, IntArray, LabelVectors]:
+    """Dissimilarities (n, K) to the prototypes, the number of each point's class, and the labels as given."""
+    G = _fitted_map(classifier)._dissimilarities(X)
+    return G, *class_numbers(y, len(G), classifier.classes_, stacklevel=4)
+
+
+def _fitted_map(classifier: Any) -> BaseMap:
+    """The map that the prototypes are in; a pass over patches has it inside."""
+    check_classifier(classifier)
     check_is_fitted(classifier)
-    G = classifier.estimator_._dissimilarities(X)
-    return G, class_numbers(y, len(G), classifier.classes_)
+    fitted: BaseMap = getattr(classifier.estimator_, "map_", classifier.estimator_)
+    return fitted

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import estimators
 from .archive import Kind, Reader, Writer
+from .base import BaseMap
 from .classifier import PrototypeClassifier
 from .patches.clusterer import PatchClusterer
 
@@ -49,7 +50,10 @@ def save(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
         raise TypeError(f"save() stores the maps of this library, not a {type(estimator).__name__}.")
     check_is_fitted(estimator)
     writer = _ModelWriter()
-    MODEL.write(path, writer.model(estimator), writer.arrays)
+    content = writer.model(estimator)
+    for name in sorted(writer.left_out):
+        warnings.warn(f"{name} cannot be stored and will be None in the loaded model.", UserWarning, stacklevel=2)
+    MODEL.write(path, content, writer.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -57,12 +61,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     header, archive = MODEL.open(path)
     with archive:
         try:
+            if not header["fitted"]:
+                raise ValueError("the model in it is not fitted")
             return _ModelReader(archive).model(header)
         except Exception as error:  # damage can make zipfile, zlib, json and numpy raise nearly anything
             raise MODEL.damaged(path, error) from None
 
 
 class _ModelWriter(Writer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.left_out: set[str] = set()  # a classifier has its map's parameters twice
+
     def model(self, estimator: Any) -> dict[str, Any]:
         return {
             "class": type(estimator).__name__,
@@ -76,7 +86,7 @@ class _ModelWriter(Writer):
 
     def parameter(self, key: str, value: Any) -> Any:
         if key in NOT_PART_OF_THE_MAP and value is not None and not isinstance(value, int | np.integer):
-            warnings.warn(f"{key} cannot be stored and will be None in the loaded model.", UserWarning, stacklevel=3)
+            self.left_out.add(key)
             return None
         if key == "init" and not isinstance(value, str):
             value = np.asarray(value)
@@ -96,7 +106,19 @@ class _ModelReader(Reader):
         lacking = CLASSES[cls] - content["fitted"].keys()
         if content["fitted"] and lacking:
             raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
+        if cls is PrototypeClassifier and content["fitted"]:
+            check_labelled_map(estimator)
         return estimator
 
     def of_kind(self, kind: str, content: Any) -> Any:
         return self.model(content) if kind == "model" else super().of_kind(kind, content)
+
+
+def check_labelled_map(classifier: PrototypeClassifier) -> None:
+    """A fitted classifier has a fitted map and a row of class shares for each of its prototypes."""
+    fitted = classifier.estimator_
+    if not (isinstance(fitted, BaseMap | PatchClusterer) and CLASSES[type(fitted)] <= vars(fitted).keys()):
+        raise ValueError("its estimator_ is no fitted map")
+    expected, found = (fitted._n_features_out, len(classifier.classes_)), np.shape(classifier.prototype_labels_)
+    if found != expected:
+        raise ValueError(f"its prototype_labels_ have the shape {found}, not {expected}")

@@ -104,13 +104,12 @@ class MedianSpace:
         return self.memory["G"]
 
     def mean(self, m: FloatArray) -> float:
-        n = self.n_points
+        n, p = self.n_points, m / m.sum()  # shares: products of extreme weights leave the range of floats
         # Plain sums, no BLAS: the same bits at any number of threads.
-        parts = [
-            float((m[rows] * (self.source.block(rows, ALL) * m).sum(axis=1)).sum())
+        return sum(
+            float((p[rows] * (self.source.block(rows, ALL) * p).sum(axis=1)).sum())
             for rows in panels(n, rows_per_panel(n))
-        ]
-        return sum(parts) / float(m.sum()) ** 2
+        )
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G if self.collisions != "noise" else np.asfortranarray(G * (1 + NOISE * rng.random(G.shape)))
@@ -158,8 +157,9 @@ class VectorSpace:
 
     def mean(self, m: FloatArray) -> float:
         # The squared distances of all pairs, without going over them: twice the variance.
-        center = (m[:, None] * self.X).sum(axis=0) / m.sum()
-        return 2.0 * float((m[:, None] * (self.X - center) ** 2).sum() / m.sum())
+        p = (m / m.sum())[:, None]
+        center = (p * self.X).sum(axis=0)
+        return 2.0 * float((p * (self.X - center) ** 2).sum())
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G

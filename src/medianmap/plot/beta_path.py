@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -59,6 +59,8 @@ class BetaPathDisplay:
         **params: Any,
     ) -> Self:
         """The same for several classifiers by name, on the same splits if `cv` is deterministic."""
+        if isinstance(params.get("cv"), Iterator):
+            params["cv"] = list(params["cv"])  # the first classifier would use it up
         paths = {name: beta_path(classifier, X, y, betas, **params) for name, classifier in classifiers.items()}
         return cls(paths).plot(ax=ax)
 
