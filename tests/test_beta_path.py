@@ -120,9 +120,10 @@ def test_a_warm_start_takes_up_prototypes_and_labels(rng):
     G = ((X[:, None] - places) ** 2).sum(axis=2)
     d_beta = 0.25 * G + 0.75 * ((np.eye(2)[y][:, None] - turned) ** 2).sum(axis=2)
     assert map_.history_["cost"][0] == pytest.approx(kmeans_cost(d_beta, np.ones(30)))
-    gas = BatchNeuralGas(12, n_epochs=50)
-    gas._train(X, None, Supervision(y, 0.25), State(X[:12], np.full((12, 2), 0.5)))
-    np.testing.assert_allclose(gas.history_["sigma"][:5], np.geomspace(2, 0.01, 5))
+    for K, sigma in ((12, 1.0), (24, 1.6)):  # K/15, at least 1
+        gas = BatchNeuralGas(K, n_epochs=50)
+        gas._train(X, None, Supervision(y, 0.25), State(X[:K], np.full((K, 2), 0.5)))
+        np.testing.assert_allclose(gas.history_["sigma"][:5], np.geomspace(sigma, 0.01, 5))
 
 
 @pytest.mark.parametrize("form", ["lists", "masks", "generator"])
