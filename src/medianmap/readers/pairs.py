@@ -130,7 +130,7 @@ def assemble(
     S = np.full((n, n), np.nan)
     S.ravel()[:] = _one_a_pair(name, i * n + l, values, lines, names, n * n, duplicates, several)
     S, note = _mirrored(name, S, names, symmetric)
-    return finish(name, S, names, note=note, **rules)
+    return finish(name, S, names, note=note, symmetric=False if symmetric is False else None, **rules)
 
 
 def _coded(
