@@ -323,6 +323,13 @@ def test_a_metric_that_fails_leaves_what_is_done(tmp_path, monkeypatch):
     assert (tmp_path / "D.npy.journal").read_text().splitlines()[-1] == "16 0"
 
 
+def test_a_mistake_found_in_the_first_block_leaves_nothing(tmp_path):
+    with pytest.raises(ValueError, match="does not work with metric_params"):
+        all_pairs(vectors(9), "minkowski", tmp_path / "D.npy", metric_params={"p": "two"})
+    assert folder(tmp_path) == []
+    all_pairs(vectors(9), "minkowski", tmp_path / "D.npy", metric_params={"p": 2})  # the path is free
+
+
 def test_digests_know_values_again():
     def scaled(factor):
         return lambda a, b: factor * abs(a - b)
