@@ -58,6 +58,15 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing(fasta, capsys, tmp_path, a
     assert [entry.name for entry in tmp_path.iterdir()] == [fasta]
 
 
+def test_the_file_is_read_as_told_and_a_guess_is_said(fasta, capsys):
+    Path("t.csv").write_text("key,one,two\na,xy,pq\nb,xyz,pq\n")
+    assert run("t.csv", "--metric", "edit", "-o", "D.npy") == 2
+    assert "say which holds the strings" in capsys.readouterr().err
+    assert run("t.csv", "--metric", "edit", "-o", "D.npy", "--read", "string=one") == 0
+    assert capsys.readouterr().err == "medianmap: t.csv: column 'key' read as ids\n"
+    assert as_dissimilarity("D.npy").D.tolist() == [[0, 1], [1, 0]]
+
+
 def test_ctrl_c_says_how_to_go_on(fasta, capsys, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt("40% of D.npy is computed and kept; run the same again to go on.")

@@ -133,7 +133,9 @@ def test_a_table_of_pairs_means_the_same_read_into_memory(tmp_path_factory, data
     if data.draw(st.booleans()):
         S = np.maximum(S, S.T)
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n))).reshape(n, n)
-    keep = {"any": keep, "both": keep | keep.T, "one": np.triu(keep)}[data.draw(st.sampled_from(["any", "both", "one"]))]
+    keep = {"any": keep, "both": keep | keep.T, "one": np.triu(keep)}[
+        data.draw(st.sampled_from(["any", "both", "one"]))
+    ]
     keep[0, n - 1] = True
     path = tmp_path_factory.mktemp("pairs") / "D.csv"
     rows = zip(*pair_rows(S, [f"p{k}" for k in range(n)], keep), strict=True)

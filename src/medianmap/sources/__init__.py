@@ -20,7 +20,7 @@ from .condensed import CondensedSource, condensed_size
 from .dense import DenseSource, SubsetSource
 from .pairs import PairSource, is_pair_store
 from .postgres import PostgresSource
-from .stored import open_matrix, open_npy, open_store, write_store
+from .stored import journal_path, open_matrix, open_npy, open_store, sidecar_path, write_store
 
 __all__ = [
     "ALL",
@@ -38,6 +38,7 @@ __all__ = [
     "columns",
     "computed",
     "ids_and_array",
+    "is_store",
     "open_npy",
     "open_store",
     "panels",
@@ -93,6 +94,11 @@ def as_dissimilarity(
     if symmetric is not None:
         bound = replace(bound, metric=replace(bound.metric, symmetric=symmetric))
     return with_ids(replace(source, metric=bound), ids)
+
+
+def is_store(path: Path) -> bool:
+    """Whether a path is that of dissimilarities with ids: a matrix with a sidecar, or being computed, or pairs."""
+    return is_pair_store(path) or sidecar_path(path).exists() or journal_path(path).exists()
 
 
 def with_ids(source: Any, ids: Sequence[str] | None) -> Any:
