@@ -67,6 +67,16 @@ def test_the_file_is_read_as_told_and_a_guess_is_said(fasta, capsys):
     assert as_dissimilarity("D.npy").D.tolist() == [[0, 1], [1, 0]]
 
 
+def test_an_illegal_letter_is_found_in_its_record(fasta, capsys):
+    Path("odd.fasta").write_text(">one\nACGT\n>two\nAC1T\n>three\nacgt\n")
+    args = ("odd.fasta", "--metric", "edit", "--param", "alphabet=dna", "-o", "D.npy")
+    assert run(*args) == 2
+    assert "X[1] ('two') has '1' at position 2" in capsys.readouterr().err
+    Path("odd.fasta").write_text(">one\nACGT\n>three\nacgt\n")
+    assert run(*args) == 2
+    assert re.search(r"X\[1\] \('three'\) has 'a'.*; write letters in upper case", capsys.readouterr().err)
+
+
 def test_ctrl_c_says_how_to_go_on(fasta, capsys, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt("40% of D.npy is computed and kept; run the same again to go on.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -89,11 +90,22 @@ def as_dissimilarity(
         if isinstance(X, str | PathLike) and is_pair_store(Path(X)):
             return PairSource(X, ids=ids, symmetric=symmetric)
         return with_ids(precomputed(X, symmetric=symmetric), ids)
-    source = computed(X, metric, metric_params=metric_params, n_jobs=n_jobs)
+    try:
+        source = computed(X, metric, metric_params=metric_params, n_jobs=n_jobs)
+    except ValueError as error:
+        raise ValueError(_naming(str(error), ids)) from None
     bound = source.metric.resolved(source.objects, np.ones(len(source.objects)))
     if symmetric is not None:
         bound = replace(bound, metric=replace(bound.metric, symmetric=symmetric))
     return with_ids(replace(source, metric=bound), ids)
+
+
+def _naming(sentence: str, ids: Sequence[str] | None) -> str:
+    """'X[3] is ...' -> "X[3] ('its id') is ...": who reads a file knows its records by their ids."""
+    at = re.match(r"X\[(\d+)\]", sentence)
+    if at is None or ids is None or int(at[1]) >= len(ids):
+        return sentence
+    return f"{at[0]} ({ids[int(at[1])]!r}){sentence[at.end() :]}"
 
 
 def is_store(path: Path) -> bool:
