@@ -349,6 +349,23 @@ def test_digests_know_values_again():
         digest(k for k in range(3))
 
 
+def test_a_function_is_known_by_what_it_refers_to():
+    def defined(text):
+        space = {}
+        exec(text + "\ndef metric(a, b):\n    return FACTOR * abs(helper(a) - helper(b))\n", space)
+        return digest(space["metric"])
+
+    one = defined("FACTOR = 2\ndef helper(x): return x")
+    assert defined("FACTOR = 2\ndef helper(x): return x") == one
+    assert defined("FACTOR = 3\ndef helper(x): return x") != one
+    assert defined("FACTOR = 2\ndef helper(x): return -x") != one
+
+    def turned(a, b):
+        return 0 if a <= b else turned(b, a)
+
+    assert len(digest(turned)) == 64  # it refers to itself
+
+
 def test_a_memory_map_travels_as_its_path(tmp_path):
     stored = all_pairs(vectors(200), "euclidean", tmp_path / "D.npy", ids=[f"p{i}" for i in range(200)])
     sent = pickle.dumps(stored)
