@@ -304,6 +304,7 @@ def test_bad_arguments(tmp_path):
         (lambda: all_pairs(X, "euclidean", tmp_path / "no" / "D.npy"), FileNotFoundError, "There is no folder"),
         (lambda: all_pairs(X, "euclidean", tmp_path), IsADirectoryError, "is a folder"),
         (lambda: all_pairs(X, "euclidean", ids=["a"]), ValueError, "1 ids for 5 points"),
+        (lambda: all_pairs(X, "euclidean", tmp_path / "D.npy", ids=list("abcda")), ValueError, "1 and 5 have the same"),
     ]:
         with pytest.raises(error, match=message):
             call()

@@ -67,6 +67,7 @@ BAD = {
     "ragged numbers": ("x.csv", "1,2,3\n4,5\n", {}, "line 2 has 2 columns where 3 are expected"),
     "open quotation mark": ("x.csv", 'id,string\na,AC\nb,"GT\n', {}, "line 3 cannot be split into cells"),
     "tabs alone": ("x.tsv", "id\tstring\na\tAC\n\t\n", {}, "line 3 has an empty id"),
+    "lines of an old Mac": ("x.csv", "id,x,y\ra,1,2\rb,3,4\r", {}, r"ends its lines with \\r alone"),
     "duplicate ids": ("x.csv", "id,string\na,AC\nb,GT\na,TT\n", {}, "records 1 and 3 have the same id 'a'"),
     "empty id": ("x.csv", "id,string\na,AC\n,GT\n", {}, "line 3 has an empty id"),
     "no rows": ("x.csv", "id,string\n", {"header": True}, "a line of names and no rows after it"),

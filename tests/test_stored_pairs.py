@@ -233,7 +233,7 @@ BAD = {
         r"\('p', 'q'\) is 1, but has another value in the other order; set symmetric=False",
     ),
     "unknown id": (lambda t: PairSource(table(t, FULL), ids=["p", "z"]), r"ids\[1\] is 'z', which .* does not have"),
-    "id twice": (lambda t: PairSource(table(t, FULL), ids=["p", "p"]), "ids names 'p' twice"),
+    "id twice": (lambda t: PairSource(table(t, FULL), ids=["p", "p"]), "places 1 and 2 have the same id 'p'"),
     "no policy": (lambda t: PairSource(table(t, FULL), missing="mean"), "missing is 'mean'; choose 'error'"),
     "negative policy": (lambda t: PairSource(table(t, FULL), missing=-1), "missing is -1"),
     "no row maximum": (

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.registry import bind
-from ..validation import as_numbers, as_objects
+from ..validation import as_numbers, as_objects, refuse_duplicate_ids
 from .base import ALL, Source, columns, panels, points_to, rows_per_panel
 from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComputedSource
@@ -119,6 +119,7 @@ def with_ids(source: Any, ids: Sequence[str] | None) -> Any:
         return source
     if len(ids) != source.shape[0]:
         raise ValueError(f"There are {len(ids)} ids for {source.shape[0]} points; give one id a point.")
+    refuse_duplicate_ids(ids, "ids", "place")
     return replace(source, ids=list(ids))
 
 
@@ -182,9 +183,8 @@ def frame_ids(frame: Any) -> list[str] | None:
             "put rows and columns in the same order, for example frame.loc[ids, ids]."
         )
     ids = cols if rows is None else rows
-    if ids is not None and len(set(ids)) < len(ids):
-        twice = next(i for k, i in enumerate(ids) if i in ids[:k])
-        raise ValueError(f"The id {twice!r} names two rows of the frame; give every point an id of its own.")
+    if ids is not None:
+        refuse_duplicate_ids(ids, "The frame", "row")
     return ids
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..validation import refuse_duplicate_ids
 from .base import ALL, FloatArray, Index, IntArray
 from .dense import DenseSource
 from .kept import PartlyKeptSource, fits, partly_kept
@@ -195,9 +196,7 @@ class PairTable(ABC):
         for k, name in enumerate(ids):
             if name not in known:
                 raise ValueError(f"ids[{k}] is {name!r}, which {self.where} does not have.")
-        if len(set(ids)) < len(ids):
-            twice = next(name for k, name in enumerate(ids) if name in ids[:k])
-            raise ValueError(f"ids names {twice!r} twice; give every point an id of its own.")
+        refuse_duplicate_ids(ids, "ids", "place")
         return ids
 
     def _find_symmetry(self) -> bool:
