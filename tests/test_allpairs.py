@@ -304,6 +304,7 @@ def test_bad_arguments(tmp_path):
         (lambda: all_pairs(X, "euclidean", tmp_path / "no" / "D.npy"), FileNotFoundError, "There is no folder"),
         (lambda: all_pairs(X, "euclidean", tmp_path), IsADirectoryError, "is a folder"),
         (lambda: all_pairs(X, "euclidean", ids=["a"]), ValueError, "1 ids for 5 points"),
+        (lambda: all_pairs(X, "euclidean", tmp_path / "D.npy", ids=list("abcda")), ValueError, "1 and 5 have the same"),
     ]:
         with pytest.raises(error, match=message):
             call()
@@ -323,6 +324,13 @@ def test_a_metric_that_fails_leaves_what_is_done(tmp_path, monkeypatch):
     assert (tmp_path / "D.npy.journal").read_text().splitlines()[-1] == "16 0"
 
 
+def test_a_mistake_found_in_the_first_block_leaves_nothing(tmp_path):
+    with pytest.raises(ValueError, match="does not work with metric_params"):
+        all_pairs(vectors(9), "minkowski", tmp_path / "D.npy", metric_params={"p": "two"})
+    assert folder(tmp_path) == []
+    all_pairs(vectors(9), "minkowski", tmp_path / "D.npy", metric_params={"p": 2})  # the path is free
+
+
 def test_digests_know_values_again():
     def scaled(factor):
         return lambda a, b: factor * abs(a - b)
@@ -340,6 +348,23 @@ def test_digests_know_values_again():
     assert here.stdout.strip() == digest([{"z", "y", "x"}, {"k": lambda a, b: len({*a} & {*b})}])
     with pytest.raises(ValueError, match="cannot be told from others"):
         digest(k for k in range(3))
+
+
+def test_a_function_is_known_by_what_it_refers_to():
+    def defined(text):
+        space = {}
+        exec(text + "\ndef metric(a, b):\n    return FACTOR * abs(helper(a) - helper(b))\n", space)
+        return digest(space["metric"])
+
+    one = defined("FACTOR = 2\ndef helper(x): return x")
+    assert defined("FACTOR = 2\ndef helper(x): return x") == one
+    assert defined("FACTOR = 3\ndef helper(x): return x") != one
+    assert defined("FACTOR = 2\ndef helper(x): return -x") != one
+
+    def turned(a, b):
+        return 0 if a <= b else turned(b, a)
+
+    assert len(digest(turned)) == 64  # it refers to itself
 
 
 def test_a_memory_map_travels_as_its_path(tmp_path):

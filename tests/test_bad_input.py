@@ -152,7 +152,7 @@ BAD_FITS = {
     "init of words": (lambda: BatchKMeans(2, init=[["a", "b", "c"]] * 2).fit(X), "indices of data points, or an array"),
     "an id twice": (
         lambda: precomputed().fit(pd.DataFrame(D, index=["a"] * 12, columns=["a"] * 12)),
-        "'a' names two rows",
+        "rows 1 and 2 have the same id 'a'",
     ),
     "haversine in three dimensions": (lambda: MedianKMeans(2, metric="haversine").fit(X), "3 columns"),
     "ids of a source": (lambda: as_dissimilarity(as_dissimilarity(D), ids=list("abcdefghijkl")), "already"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from medianmap import __version__, load
+from medianmap.allpairs import all_pairs
 from medianmap.datasets import load_globins
 from medianmap.demo import METRIC
 
@@ -90,6 +92,39 @@ def test_check_tells_people_and_programs(tmp_path):
         same = json.loads(medianmap("check", *args, "--json", cwd=tmp_path).stdout)
         assert same["findings"][0] == told["findings"][0]
         assert [f["level"] for f in same["findings"]] == [f["level"] for f in told["findings"]]
+
+
+def test_check_finds_similarities_however_they_are_stored(tmp_path):
+    S = np.array([[1, 0.5, 0.2], [0.5, 1, 0.3], [0.2, 0.3, 1]])
+    np.save(tmp_path / "S.npy", S)
+    np.savetxt(tmp_path / "S.csv", S, delimiter=",")
+    for name in ("S.npy", "S.csv"):
+        assert "It looks like similarities" in medianmap("check", name, cwd=tmp_path).stdout
+    fixed = medianmap("check", "S.npy", "--read", "kind=matrix", "--read", "similarity=1-s", cwd=tmp_path)
+    assert "does not look like a matrix of similarities" in fixed.stdout
+
+
+def test_check_reads_as_it_is_told(tmp_path):
+    (tmp_path / "holes.tsv").write_text("a\tb\t1\nb\tc\t2\n")
+    assert "pairs have no value" in medianmap("check", "holes.tsv", cwd=tmp_path).stderr
+    assert medianmap("check", "holes.tsv", "--read", "missing=max", cwd=tmp_path).returncode == 0
+    np.save(tmp_path / "D.npy", np.zeros((2, 2)))
+    for args, message in [
+        (["holes.tsv", "--read", "missing"], "is not NAME=VALUE"),
+        (["holes.tsv", "--read", "colour=red"], "there is no 'colour'; choose from format"),
+        (["holes.tsv", "--read", "columns=5"], "of the wrong kind"),
+        (["D.npy", "--metric", "euclidean"], "holds dissimilarities already.*--read kind=vectors"),
+    ]:
+        done = medianmap("check", *args, cwd=tmp_path)
+        assert done.returncode == 2
+        assert re.search(message, done.stderr)
+
+
+def test_check_of_a_store_knows_its_ids_and_whether_it_is_finished(tmp_path):
+    all_pairs(["ab", "ab", "c"], "edit", tmp_path / "D.npy", ids=["one", "two", "three"])
+    assert "D[0, 1] (one, two)" in medianmap("check", "D.npy", cwd=tmp_path).stdout
+    (tmp_path / "E.npy.journal").touch()
+    assert "not finished" in medianmap("check", "E.npy", cwd=tmp_path).stderr
 
 
 def test_check_of_an_unusable_matrix_ends_with_2_and_still_tells(tmp_path):

@@ -58,6 +58,25 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing(fasta, capsys, tmp_path, a
     assert [entry.name for entry in tmp_path.iterdir()] == [fasta]
 
 
+def test_the_file_is_read_as_told_and_a_guess_is_said(fasta, capsys):
+    Path("t.csv").write_text("key,one,two\na,xy,pq\nb,xyz,pq\n")
+    assert run("t.csv", "--metric", "edit", "-o", "D.npy") == 2
+    assert "say which holds the strings" in capsys.readouterr().err
+    assert run("t.csv", "--metric", "edit", "-o", "D.npy", "--read", "string=one") == 0
+    assert capsys.readouterr().err == "medianmap: t.csv: column 'key' read as ids\n"
+    assert as_dissimilarity("D.npy").D.tolist() == [[0, 1], [1, 0]]
+
+
+def test_an_illegal_letter_is_found_in_its_record(fasta, capsys):
+    Path("odd.fasta").write_text(">one\nACGT\n>two\nAC1T\n>three\nacgt\n")
+    args = ("odd.fasta", "--metric", "edit", "--param", "alphabet=dna", "-o", "D.npy")
+    assert run(*args) == 2
+    assert "X[1] ('two') has '1' at position 2" in capsys.readouterr().err
+    Path("odd.fasta").write_text(">one\nACGT\n>three\nacgt\n")
+    assert run(*args) == 2
+    assert re.search(r"X\[1\] \('three'\) has 'a'.*; write letters in upper case", capsys.readouterr().err)
+
+
 def test_ctrl_c_says_how_to_go_on(fasta, capsys, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt("40% of D.npy is computed and kept; run the same again to go on.")

@@ -76,13 +76,24 @@ def test_any_table_gives_the_same_in_stringzillas_and_in_numba(a, b, table, inde
 def test_unit_costs_give_the_same_in_all_three(a, b, unit):
     optional("stringzillas"), optional("rapidfuzz")
     by = {name: between(a, b, substitution=unit, indel=unit, backend=name)
-          for name in ("rapidfuzz", "numba", *(["stringzillas"] if unit != 1 / 3 else []))}  # fmt: skip
+          for name in ("rapidfuzz", "numba", "stringzillas")}  # fmt: skip
     expected = [[recursive_edit(s, t, uniform(unit), unit) for t in b] for s in a]
     np.testing.assert_allclose(by["numba"], expected)
     for result in by.values():
-        if unit != 1 / 3:  # a third is no whole number of any scale: sums of it may be rounded differently
-            np.testing.assert_array_equal(result, by["numba"])
-        np.testing.assert_allclose(result, by["numba"])
+        np.testing.assert_array_equal(result, by["numba"])
+
+
+@pytest.mark.parametrize("indel", [0.7, 0.75])
+def test_costs_by_a_function_do_not_depend_on_what_else_is_compared(indel):
+    price = {"ab": 0.1 if indel == 0.7 else 0.25, "ac": 2**0.5, "bc": 0.3}
+    words = ["aaa", "bbb", "abab", "c"]
+
+    def cost(s, t):
+        return price["".join(sorted(s + t))]
+
+    alone = between(words[:3], words[:3], substitution=cost, indel=indel)
+    among = between(words, words, substitution=cost, indel=indel)
+    np.testing.assert_array_equal(among[:3, :3], alone)
 
 
 TOKENS = st.lists(st.sampled_from([-1, -2, "a", 97, ("a", 1), None, 2.5, "word"]), max_size=7)

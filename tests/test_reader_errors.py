@@ -67,6 +67,7 @@ BAD = {
     "ragged numbers": ("x.csv", "1,2,3\n4,5\n", {}, "line 2 has 2 columns where 3 are expected"),
     "open quotation mark": ("x.csv", 'id,string\na,AC\nb,"GT\n', {}, "line 3 cannot be split into cells"),
     "tabs alone": ("x.tsv", "id\tstring\na\tAC\n\t\n", {}, "line 3 has an empty id"),
+    "lines of an old Mac": ("x.csv", "id,x,y\ra,1,2\rb,3,4\r", {}, r"ends its lines with \\r alone"),
     "duplicate ids": ("x.csv", "id,string\na,AC\nb,GT\na,TT\n", {}, "records 1 and 3 have the same id 'a'"),
     "empty id": ("x.csv", "id,string\na,AC\n,GT\n", {}, "line 3 has an empty id"),
     "no rows": ("x.csv", "id,string\n", {"header": True}, "a line of names and no rows after it"),
@@ -124,6 +125,7 @@ BAD = {
     # PHYLIP
     "PHYLIP without a count": ("D.phy", "a 0 1\nb 1 0\n", {}, "line 1 is 'a 0 1', but a PHYLIP matrix opens with the"),
     "PHYLIP too short": ("D.phy", "3\na 0 1 2\nb 1 0 3\n", {}, "says 3 points but holds 2; the file may be truncated"),
+    "PHYLIP count": ("D.phy", "3\na 0 1\nb 1 0\n", {}, r"row of 'a' \(line 2\) has 2 numbers where 3 are expected"),
     "PHYLIP too long": ("D.phy", "1\na 0\nb 1\n", {}, "says 1 points, but there is another row in line 3"),
     "PHYLIP ragged": ("D.phy", "2\na 0 1\nb 1 0 7\n", {}, r"row of 'b' \(line 3\) has 3 numbers where 2 are expected"),
     "PHYLIP text": ("D.phy", "2\na 0 1\nb 1 x\n", {}, "line 3, in the row of 'b', has 'x'"),

@@ -14,6 +14,7 @@ from pair_tables import pair_rows, write_tables
 from scipy.spatial.distance import pdist, squareform
 
 from medianmap import MedianKMeans, as_dissimilarity
+from medianmap.readers import read
 from medianmap.sources import PairSource, Source, base
 from medianmap.sources.base import ALL
 from medianmap.sources.dense import DenseSource
@@ -124,6 +125,35 @@ def test_missing_pairs_need_a_policy(tmp_path):
     assert own.block(ALL, ALL)[2, 0] == 5
 
 
+@settings(max_examples=30)
+@given(st.data())
+def test_a_table_of_pairs_means_the_same_read_into_memory(tmp_path_factory, data):
+    n = data.draw(st.integers(2, 5))
+    S = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n * n, max_size=n * n)), float).reshape(n, n)
+    if data.draw(st.booleans()):
+        S = np.maximum(S, S.T)
+    keep = np.array(data.draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n))).reshape(n, n)
+    keep = {"any": keep, "both": keep | keep.T, "one": np.triu(keep)}[
+        data.draw(st.sampled_from(["any", "both", "one"]))
+    ]
+    keep[0, n - 1] = True
+    path = tmp_path_factory.mktemp("pairs") / "D.csv"
+    rows = zip(*pair_rows(S, [f"p{k}" for k in range(n)], keep), strict=True)
+    path.write_text("from,to,d\n" + "".join(f"{a},{b},{v}\n" for a, b, v in rows))
+    ids = sorted({f"p{k}" for i, l in np.argwhere(keep) for k in (i, l)})
+    options = {"ids": ids, "symmetric": data.draw(st.sampled_from([None, True, False])),
+               "missing": data.draw(st.sampled_from(["error", "max", 7.5]))}  # fmt: skip
+
+    def outcome(answer):
+        try:
+            return answer().tolist()
+        except ValueError:
+            return "refused"
+
+    stored = outcome(lambda: PairSource(path, **options).block(ALL, ALL))
+    assert stored == outcome(lambda: read(path, format="pairs", **options).D)
+
+
 def test_a_table_read_half_is_not_mirrored_without_a_word(tmp_path):
     D = squareform(np.arange(1.0, 4))
     keep = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 0]], bool)
@@ -203,7 +233,7 @@ BAD = {
         r"\('p', 'q'\) is 1, but has another value in the other order; set symmetric=False",
     ),
     "unknown id": (lambda t: PairSource(table(t, FULL), ids=["p", "z"]), r"ids\[1\] is 'z', which .* does not have"),
-    "id twice": (lambda t: PairSource(table(t, FULL), ids=["p", "p"]), "ids names 'p' twice"),
+    "id twice": (lambda t: PairSource(table(t, FULL), ids=["p", "p"]), "places 1 and 2 have the same id 'p'"),
     "no policy": (lambda t: PairSource(table(t, FULL), missing="mean"), "missing is 'mean'; choose 'error'"),
     "negative policy": (lambda t: PairSource(table(t, FULL), missing=-1), "missing is -1"),
     "no row maximum": (

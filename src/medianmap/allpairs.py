@@ -140,6 +140,10 @@ def _compute_file(source: ComputedSource, path: Path, sidecar: Sidecar, report: 
             raise KeyboardInterrupt(
                 f"{report.share(journal.place)} of {path} is computed and kept; run the same again to go on."
             ) from None
+        except ValueError:
+            if journal.place == START:  # nothing to go on with, and the path is free for another try
+                journal.discard()
+            raise
         journal.finish()
 
 
@@ -167,7 +171,7 @@ def _is_finished(path: Path, sidecar: Sidecar) -> bool:
     if difference:
         raise ValueError(
             f"{path} exists already, computed with {difference}; "
-            "pass resume=False to replace it, or choose another path."
+            "pass resume=False (--restart) to replace it, or choose another path."
         )
     return True
 

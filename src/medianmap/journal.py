@@ -49,7 +49,8 @@ class Journal:
         difference = differs(began, self._first_line())
         if difference:
             raise ValueError(
-                f"{self.path} was begun with {difference}; pass resume=False to start it anew, or choose another path."
+                f"{self.path} was begun with {difference}; pass resume=False (--restart) to start it anew, "
+                "or choose another path."
             )
         for line in lines[1:]:
             row, column = line.split()

@@ -116,6 +116,19 @@ def as_numbers(X: Any) -> NDArray[Any]:
     return D
 
 
+def refuse_duplicate_ids(ids: Sequence[str], name: str, what: str) -> None:
+    """ValueError naming the first id that two records, rows or columns carry; they are counted from 1."""
+    if len(set(ids)) == len(ids):
+        return
+    seen: dict[str, int] = {}
+    for k, each in enumerate(ids, 1):
+        if each in seen:
+            raise ValueError(
+                f"{name}: {what}s {seen[each]} and {k} have the same id {each!r}; give every {what} an id of its own."
+            )
+        seen[each] = k
+
+
 def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     """m (N,): finite, non-negative, not all zero; ones by default."""
     if sample_weight is None:

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
+
+from .reading import param_option, parse_params, read_file, read_objects, read_option
 
 if TYPE_CHECKING:
     from ..sources import Source
@@ -16,39 +19,51 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--metric", default="precomputed", show_default=True, metavar="NAME",
               help="How to compare what the file holds; by default it holds the dissimilarities.")  # fmt: skip
+@param_option
+@read_option
 @click.option("--json", "as_json", is_flag=True, help="Print numbers for a program instead of sentences.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers."
 )
 @click.pass_context
-def check(context: click.Context, file: Path, metric: str, as_json: bool, seed: int) -> None:
+def check(
+    context: click.Context,
+    file: Path,
+    metric: str,
+    params: tuple[str, ...],
+    reading: tuple[str, ...],
+    as_json: bool,
+    seed: int,
+) -> None:
     """Say whether the dissimilarities in FILE can be used, and what they are like.
 
     The exit code is 0 if a map can be made of them and 2 if not.
 
-    Example: medianmap check distances.npy
+    Examples: medianmap check distances.npy; medianmap check hits.m8 --read similarity=normalized --read missing=1
     """
     from ..health import check_dissimilarity
 
-    health = check_dissimilarity(open_source(file, metric), seed=seed)
+    health = check_dissimilarity(open_source(file, metric, params, reading), seed=seed)
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
     context.exit(0 if health.ok else 2)
 
 
-def open_source(file: Path, metric: str) -> Source:
+def open_source(file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...]) -> Source:
     """What the file holds under the metric; a matrix in a .npy file stays on disk."""
-    from ..readers import Matrix, read
-    from ..sources import as_dissimilarity
+    from ..readers import Matrix
+    from ..sources import as_dissimilarity, is_store
 
-    found = read(file)
-    if metric == "precomputed":
-        if not isinstance(found, Matrix):
-            raise ValueError(
-                f"{file} holds {len(found)} {found.kind} and no dissimilarities; say how to compare them with --metric."
-            )
+    if metric != "precomputed":
+        return read_objects(file, reading).source(metric, metric_params=parse_params(params))
+    if not reading and is_store(file):
+        return as_dissimilarity(file)
+    found = read_file(file, reading)
+    if isinstance(found, Matrix):
         # The check itself finds out whether the matrix is symmetric.
         return as_dissimilarity(found.D, ids=found.ids, symmetric=True)
-    if isinstance(found, Matrix):  # as many vectors as coordinates
-        found = read(file, kind="vectors")
-    assert not isinstance(found, Matrix)
-    return as_dissimilarity(found.objects, metric, ids=found.ids)
+    # A square without zeros on its diagonal is read as vectors, and may be the similarities that a check is to find.
+    if np.shape(found.objects) != (len(found), len(found)):
+        raise ValueError(
+            f"{file} holds {len(found)} {found.kind} and no dissimilarities; say how to compare them with --metric."
+        )
+    return as_dissimilarity(found.objects, symmetric=True)

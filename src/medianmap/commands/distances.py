@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
+
+from .reading import param_option, parse_params, read_objects, read_option
 
 
 @click.command()
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
 @click.option("--metric", required=True, metavar="NAME", help="How two objects are compared.")
-@click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the metric; may be repeated."
-)
+@param_option
+@read_option
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The .npy file to write.")
 @click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True, help="Type of an entry."
@@ -25,7 +24,14 @@ import click
 @click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
 @click.option("--restart", is_flag=True, help="Start anew and replace what is there, instead of going on with it.")
 def distances(
-    file: Path, metric: str, params: tuple[str, ...], out: Path, dtype: str, threads: int | None, restart: bool
+    file: Path,
+    metric: str,
+    params: tuple[str, ...],
+    reading: tuple[str, ...],
+    out: Path,
+    dtype: str,
+    threads: int | None,
+    restart: bool,
 ) -> None:
     """Compute the dissimilarities of all pairs of objects in INPUT: sequences, strings or vectors.
 
@@ -35,12 +41,9 @@ def distances(
     Example: medianmap distances words.txt --metric edit --param indel=2 -o D.npy
     """
     from ..allpairs import all_pairs
-    from ..readers import Records, read
 
     metric_params = parse_params(params)
-    records = read(file)
-    if not isinstance(records, Records):
-        raise ValueError(f"{file} holds dissimilarities already; there is nothing to compute.")
+    records = read_objects(file, reading)
     with progress_bar() as report:
         try:
             stored = all_pairs(records.objects, metric, out, metric_params=metric_params, ids=records.ids, dtype=dtype,
@@ -50,20 +53,6 @@ def distances(
             sys.exit(130)
     n = stored.shape[0]
     click.echo(f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}; ids are in {out.name}.json")
-
-
-def parse_params(params: tuple[str, ...]) -> dict[str, Any]:
-    """('indel=2', 'table=blosum62') -> {'indel': 2, 'table': 'blosum62'}: values are JSON where they can be."""
-    parsed: dict[str, Any] = {}
-    for given in params:
-        name, equals, value = given.partition("=")
-        if not (name and equals):
-            raise click.BadParameter(f"{given!r} is not NAME=VALUE, for example indel=2.", param_hint="--param")
-        try:
-            parsed[name] = json.loads(value)
-        except ValueError:
-            parsed[name] = value
-    return parsed
 
 
 @contextmanager

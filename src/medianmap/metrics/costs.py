@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from ..validation import check_nonnegative
 from .letters import ALPHABETS, alphabet_named
 
 # Halves, quarters ... and decimals: every price that people write down is a whole number after one of these.
-SCALES = (1, 2, 4, 8, 16, 10, 100, 1000)
+BINARY_SCALES = (1, 2, 4, 8, 16)
+SCALES = (*BINARY_SCALES, 10, 100, 1000)
 LARGEST = 2**40
 
 
@@ -33,6 +34,15 @@ class Prices:
         if self.table is not None:
             return np.array_equal(self.table, self.table.T)
         return self.function is None  # what a function of two symbols promises is not known
+
+    def whole_over(self, table: NDArray[np.float64] | None) -> tuple[int, list[NDArray[np.int64]]] | None:
+        """(scale, [indel, substitution]) in whole numbers; None where they are none.
+
+        A function is tabulated over the symbols of a block, and a distance must not depend on what else is in it: so
+        decimals, whose sums in floating point are not exact, are never scaled there, halves and quarters may be.
+        """
+        scales = BINARY_SCALES if self.function is not None else SCALES
+        return whole(self.indel, self.uniform if table is None else table, scales=scales)
 
     def over(self, symbols: tuple[Any, ...]) -> NDArray[np.float64] | None:
         """The table over these symbols; None if the price is uniform."""
@@ -68,13 +78,13 @@ def prices(substitution: Any = 1.0, indel: Any = 1.0, alphabet: Any = None) -> P
     return Prices(charge, table=_checked(np.asarray(substitution, float), symbols), alphabet=symbols)
 
 
-def whole(*values: Any) -> tuple[int, list[NDArray[np.int64]]] | None:
+def whole(*values: Any, scales: Sequence[int] = SCALES) -> tuple[int, list[NDArray[np.int64]]] | None:
     """(scale, values * scale as whole numbers) with k / scale == value for every value; None where no scale serves.
 
     Sums of whole numbers are exact, so every backend and every order of summation gives the same distance.
     """
     flat = [np.asarray(v, dtype=np.float64) for v in values]
-    for scale in SCALES:
+    for scale in scales:
         rounded = [np.rint(v * scale) for v in flat]
         if all(np.array_equal(k / scale, v) and np.abs(k).max(initial=0) <= LARGEST
                for k, v in zip(rounded, flat, strict=True)):  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..extras import require
 from ..threads import run_chunks
 from ..validation import check_choice
 from . import simd
-from .costs import Prices, prices, whole
+from .costs import Prices, prices
 from .letters import Packed, coded, row_chunks, strings_or_tokens
 from .registry import Metric, Parameter, register
 
@@ -88,8 +89,11 @@ def _distances(
     a: Packed, b: Packed, charge: Prices, symbols: tuple[Any, ...], backend: str, n_jobs: int
 ) -> NDArray[np.float64]:
     table = charge.over(symbols)
-    costs = whole(charge.indel, charge.uniform if table is None else table)
+    costs = charge.whole_over(table)
     unit = table is None and charge.uniform == charge.indel and charge.indel > 0 and len(symbols) <= LARGEST_SYMBOL
+    if unit and costs is None:  # counted and multiplied once, so that the rounding is the same in every backend
+        counts = _distances(a, b, replace(charge, uniform=1.0, indel=1.0), symbols, backend, n_jobs)
+        return counts * charge.indel
     small = costs is not None and len(symbols) <= simd.SYMBOLS and simd.fits(*costs[1])
     if backend == "auto":
         # Bit-parallel unit costs beat vectorised tables; both beat a loop. All give the same numbers.
@@ -99,11 +103,11 @@ def _distances(
             else "numba"
         )  # fmt: skip
     if backend == "rapidfuzz":
-        if not unit:
+        if not unit or costs is None:
             raise ValueError(
                 "backend='rapidfuzz' takes unit costs only: substitution a number equal to indel, and > 0."
             )
-        return _by_rapidfuzz(a, b, charge.indel, n_jobs)
+        return _by_rapidfuzz(a, b, int(costs[1][0]), n_jobs) / costs[0]
     if backend == "stringzillas":
         if not small or costs is None:
             raise ValueError(
@@ -117,13 +121,11 @@ def _distances(
     return _by_numba(a, b, costs or (1, as_given), len(symbols), n_jobs)
 
 
-def _by_rapidfuzz(a: Packed, b: Packed, unit: float, n_jobs: int) -> NDArray[np.float64]:
+def _by_rapidfuzz(a: Packed, b: Packed, unit: int, n_jobs: int) -> NDArray[np.int64]:
     process = require("rapidfuzz.process", "seq", "The backend 'rapidfuzz'")
     scorer = require("rapidfuzz.distance", "seq", "The backend 'rapidfuzz'").Levenshtein.distance
-    scaled = whole(unit)
     counts = process.cdist(_as_text(a), _as_text(b), scorer=scorer, dtype=np.int64, workers=n_jobs)
-    # Multiplied as whole numbers where they are, so that the one rounding is the same in every backend.
-    return np.asarray(counts * unit if scaled is None else counts * scaled[1][0] / scaled[0], dtype=np.float64)
+    return np.asarray(counts * unit, np.int64)
 
 
 def _as_text(packed: Packed) -> list[str]:

@@ -132,9 +132,10 @@ def _refuse_foreign(side: Packed, words: Sequence[Any], symbols: tuple[Any, ...]
     i = int(np.searchsorted(side.starts, at, side="right")) - 1
     k = at - int(side.starts[i])
     legal = "".join(symbols) if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols) else symbols
+    letter = words[i][k]
+    advice = "write letters in upper case" if str(letter).upper() in symbols else "correct or drop that string"
     raise ValueError(
-        f"X[{i}] has {words[i][k]!r} at position {k} (counted from 0), which is not in the alphabet {legal!r}; "
-        "correct or drop that string."
+        f"X[{i}] has {letter!r} at position {k} (counted from 0), which is not in the alphabet {legal!r}; {advice}."
     )
 
 

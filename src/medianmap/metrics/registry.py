@@ -153,7 +153,7 @@ def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
     if metric not in known:
         close = get_close_matches(metric, [*known, "precomputed"], n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        raise ValueError(f"There is no metric {metric!r}.{hint} medianmap.metrics.registered() lists the names.")
+        raise ValueError(f"There is no metric {metric!r}.{hint} `medianmap metrics` lists the names.")
     _refuse_unknown(known[metric], params or {})
     return BoundMetric(known[metric], dict(params or {}))
 

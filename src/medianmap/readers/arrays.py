@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.condensed import condensed_size
+from ..validation import refuse_duplicate_ids
 from .dissimilarity import finish
 from .opening import Opened
-from .records import Matrix, Records, counted, refuse_duplicate_ids
+from .records import Matrix, Records, counted
 
 BESIDE = ("ids", "labels")  # names of arrays in a .npz that belong to another one
 KINDS = ("strings", "vectors", "series", "matrix")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sources.missing import by_row_maxima, check_missing
 from ..validation import check_choice
 from .records import Matrix
 
@@ -42,10 +42,12 @@ def finish(
     similarity: Rule = None,
     missing: str | float = "error",
     symmetrize: str | None = None,
+    symmetric: bool | None = None,
 ) -> Matrix:
     """Apply, in this order, the rule for similarities, the policy for missing pairs (NaN) and the symmetrisation.
 
     Without any of them an array is passed on as it is, and a memory map is not read.
+    symmetric : whether 'max' fills both directions of a pair alike; None does where the rest of D is symmetric.
     """
     check_rules(similarity, missing, symmetrize)
     untouched = similarity is None and missing == "error" and symmetrize is None
@@ -55,7 +57,7 @@ def finish(
     D = D if D.dtype.kind == "f" and similarity is None else D.astype(np.float64)
     if similarity is not None:
         D = _converted(D, similarity, ids, name)
-    D = _filled(D, missing, ids, name)
+    D = _filled(D, missing, symmetric, ids, name)
     if symmetrize is not None:
         D = SYMMETRIZE[symmetrize](D, D.T)
     return Matrix(ids, D, labels, note)
@@ -65,13 +67,8 @@ def check_rules(similarity: Rule, missing: str | float, symmetrize: str | None) 
     """Refuse names and numbers that mean nothing here."""
     if similarity is not None and not callable(similarity):
         check_choice(similarity, "similarity", [*RULES])
-    if missing not in ("error", "max") and not _is_constant(missing):
-        raise ValueError(f"missing is {missing!r}; choose 'error', 'max' (the row's maximum) or a number >= 0.")
+    check_missing(missing)
     check_choice(symmetrize, "symmetrize", [None, *SYMMETRIZE])
-
-
-def _is_constant(missing: Any) -> bool:
-    return not isinstance(missing, bool) and isinstance(missing, Real) and 0 <= float(missing) < np.inf
 
 
 def pair(i: int, l: int, ids: Sequence[str] | None) -> str:
@@ -139,7 +136,9 @@ def _self_scores(S: FloatArray, ids: Sequence[str] | None, name: str) -> FloatAr
     return np.sqrt(np.multiply.outer(own, own))
 
 
-def _filled(D: NDArray[Any], missing: str | float, ids: Sequence[str] | None, name: str) -> NDArray[Any]:
+def _filled(
+    D: NDArray[Any], missing: str | float, symmetric: bool | None, ids: Sequence[str] | None, name: str
+) -> NDArray[Any]:
     """D without NaN; an absent diagonal is 0, everything else that is absent follows the policy."""
     gaps = np.isnan(D)
     if not gaps.any():
@@ -158,18 +157,19 @@ def _filled(D: NDArray[Any], missing: str | float, ids: Sequence[str] | None, na
                 "missing='max' (the row's maximum) or missing=a number."
             )
     elif missing == "max":
-        rows = np.flatnonzero(gaps.any(axis=1))
-        off_diagonal = np.where(gaps | np.eye(len(D), dtype=bool), -np.inf, D)
-        largest = off_diagonal.max(axis=1)
-        empty = rows[np.isneginf(largest[rows])]
+        if symmetric is None:
+            symmetric = np.array_equal(D, D.T, equal_nan=True)
+        largest = np.where(gaps | np.eye(len(D), dtype=bool), -np.inf, D).max(axis=1)
+        most = by_row_maxima(largest, largest, symmetric)
+        empty = np.argwhere(gaps & np.isneginf(most))
         if len(empty):
-            i = int(empty[0])
+            i = int(empty[0, 0])
             who = f"Row {i}" if ids is None else repr(ids[i])
             raise ValueError(
                 f"{name}: {who} has no value to any other, so there is no row maximum; "
                 "pass missing=a number or drop it."
             )
-        D[gaps] = np.broadcast_to(largest[:, None], D.shape)[gaps]
+        D[gaps] = most[gaps]
     else:
         D[gaps] = float(missing)
     return D

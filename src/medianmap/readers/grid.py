@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..validation import refuse_duplicate_ids
 from .arrays import refuse_not_square, square_kind
 from .delimited import UNKNOWN, Column, is_number, is_text, numbers, split_rows
 from .dissimilarity import finish
 from .layout import FIRST_LINE_IS_DATA, ID_NAMES, KNOWN, LABEL_NAMES, header_of
 from .opening import Opened
-from .records import Matrix, Records, counted, refuse_duplicate_ids
+from .records import Matrix, Records, counted
 
 
 @dataclass(frozen=True)

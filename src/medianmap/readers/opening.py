@@ -37,8 +37,14 @@ class Opened:
         name = self.path.name.lower()
         return Path(name.removesuffix(".gz")).suffix
 
+    def _refuse_lone_returns(self) -> None:
+        """ValueError for text whose lines end as on old Macs: it would be read as one long line."""
+        if b"\r" in self.head and b"\n" not in self.head:
+            raise ValueError(f"{self.name} ends its lines with \\r alone; convert them, for example: tr '\\r' '\\n'.")
+
     def lines(self, encoding: str = "utf-8") -> Iterator[str]:
         """The lines with their ends; a byte that is not text is named by its line."""
+        self._refuse_lone_returns()
         if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
             yield from self._lines_in(encoding)
             return
@@ -66,6 +72,7 @@ class Opened:
 
     def sample(self, encoding: str = "utf-8") -> list[str]:
         """The lines of the head that are there whole, as text."""
+        self._refuse_lone_returns()
         try:
             lines = list(io.StringIO(self.head.decode(encoding, "replace").removeprefix("\ufeff"), newline="\n"))
         except LookupError:

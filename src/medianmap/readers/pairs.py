@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..validation import check_choice
+from ..validation import check_choice, refuse_duplicate_ids
 from .delimited import Column, check_delimiter, find_column, guess_delimiter, is_number, sample_rows, split_rows
 from .dissimilarity import Rule, finish
 from .opening import Opened
-from .records import Matrix, refuse_duplicate_ids
+from .records import Matrix
 
 M8_COLUMNS = [
     "qseqid", "sseqid", "pident", "length", "mismatch", "gapopen",
@@ -130,7 +130,7 @@ def assemble(
     S = np.full((n, n), np.nan)
     S.ravel()[:] = _one_a_pair(name, i * n + l, values, lines, names, n * n, duplicates, several)
     S, note = _mirrored(name, S, names, symmetric)
-    return finish(name, S, names, note=note, **rules)
+    return finish(name, S, names, note=note, symmetric=False if symmetric is False else None, **rules)
 
 
 def _coded(

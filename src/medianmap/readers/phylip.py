@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..validation import check_choice
+from ..validation import check_choice, refuse_duplicate_ids
 from .delimited import is_number
 from .dissimilarity import finish
 from .opening import Opened
-from .records import Matrix, refuse_duplicate_ids
+from .records import Matrix
 
 NAME_WIDTH = 10
 Line = tuple[int, str]
@@ -98,13 +98,13 @@ def _rows(body: Sequence[Line], n: int, split: Split, name: str) -> Rows:
         if shape is None:
             shape = _shape(len(values), n)
         need = shape(len(rows))
-        while len(values) < need and k < len(body):  # a long row may go on over several lines
+        while len(values) < need and k < len(body) and is_number(body[k][1].split()[0]):  # a row may take several lines
             values += _numbers(body[k][1].split(), body[k][0], row_name, name)
             k += 1
         if len(values) != need:
             raise ValueError(
                 f"{name}: the row of {row_name!r} (line {number}) has {len(values)} numbers where {need} are expected; "
-                "a matrix is square or a lower triangle."
+                "a matrix is square or a lower triangle, of as many points as its first line says."
             )
         rows.append((row_name, values))
     if len(rows) != n:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity
+from ..validation import refuse_duplicate_ids
 
 Kind: TypeAlias = Literal["strings", "vectors", "series"]
 
@@ -94,19 +95,6 @@ def collect(records: Iterable[Record], kind: Kind, name: str, columns: list[str]
         descriptions=[record.description for record in every] if described else None,
         note=note,
     )
-
-
-def refuse_duplicate_ids(ids: list[str], name: str, what: str) -> None:
-    """ValueError naming the first id that two records, rows or columns carry; they are counted from 1."""
-    if len(set(ids)) == len(ids):
-        return
-    seen: dict[str, int] = {}
-    for k, each in enumerate(ids, 1):
-        if each in seen:
-            raise ValueError(
-                f"{name}: {what}s {seen[each]} and {k} have the same id {each!r}; give every {what} an id of its own."
-            )
-        seen[each] = k
 
 
 def counted(n: int) -> list[str]:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..files import atomic
 from ..sources import Source, as_dissimilarity
 from ..sources.base import ALL, panels, rows_per_panel
-from .records import counted, refuse_duplicate_ids
+from ..validation import refuse_duplicate_ids
+from .records import counted
 
 Target = str | PathLike[str]
 

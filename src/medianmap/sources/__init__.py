@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.registry import bind
-from ..validation import as_numbers, as_objects
+from ..validation import as_numbers, as_objects, refuse_duplicate_ids
 from .base import ALL, Source, columns, panels, points_to, rows_per_panel
 from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComputedSource
@@ -20,7 +21,7 @@ from .condensed import CondensedSource, condensed_size
 from .dense import DenseSource, SubsetSource
 from .pairs import PairSource, is_pair_store
 from .postgres import PostgresSource
-from .stored import open_matrix, open_npy, open_store, write_store
+from .stored import journal_path, open_matrix, open_npy, open_store, sidecar_path, write_store
 
 __all__ = [
     "ALL",
@@ -38,6 +39,7 @@ __all__ = [
     "columns",
     "computed",
     "ids_and_array",
+    "is_store",
     "open_npy",
     "open_store",
     "panels",
@@ -88,11 +90,27 @@ def as_dissimilarity(
         if isinstance(X, str | PathLike) and is_pair_store(Path(X)):
             return PairSource(X, ids=ids, symmetric=symmetric)
         return with_ids(precomputed(X, symmetric=symmetric), ids)
-    source = computed(X, metric, metric_params=metric_params, n_jobs=n_jobs)
+    try:
+        source = computed(X, metric, metric_params=metric_params, n_jobs=n_jobs)
+    except ValueError as error:
+        raise ValueError(_naming(str(error), ids)) from None
     bound = source.metric.resolved(source.objects, np.ones(len(source.objects)))
     if symmetric is not None:
         bound = replace(bound, metric=replace(bound.metric, symmetric=symmetric))
     return with_ids(replace(source, metric=bound), ids)
+
+
+def _naming(sentence: str, ids: Sequence[str] | None) -> str:
+    """'X[3] is ...' -> "X[3] ('its id') is ...": who reads a file knows its records by their ids."""
+    at = re.match(r"X\[(\d+)\]", sentence)
+    if at is None or ids is None or int(at[1]) >= len(ids):
+        return sentence
+    return f"{at[0]} ({ids[int(at[1])]!r}){sentence[at.end() :]}"
+
+
+def is_store(path: Path) -> bool:
+    """Whether a path is that of dissimilarities with ids: a matrix with a sidecar, or being computed, or pairs."""
+    return is_pair_store(path) or sidecar_path(path).exists() or journal_path(path).exists()
 
 
 def with_ids(source: Any, ids: Sequence[str] | None) -> Any:
@@ -101,6 +119,7 @@ def with_ids(source: Any, ids: Sequence[str] | None) -> Any:
         return source
     if len(ids) != source.shape[0]:
         raise ValueError(f"There are {len(ids)} ids for {source.shape[0]} points; give one id a point.")
+    refuse_duplicate_ids(ids, "ids", "place")
     return replace(source, ids=list(ids))
 
 
@@ -164,9 +183,8 @@ def frame_ids(frame: Any) -> list[str] | None:
             "put rows and columns in the same order, for example frame.loc[ids, ids]."
         )
     ids = cols if rows is None else rows
-    if ids is not None and len(set(ids)) < len(ids):
-        twice = next(i for k, i in enumerate(ids) if i in ids[:k])
-        raise ValueError(f"The id {twice!r} names two rows of the frame; give every point an id of its own.")
+    if ids is not None:
+        refuse_duplicate_ids(ids, "The frame", "row")
     return ids
 
 

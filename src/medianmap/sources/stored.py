@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._version import __version__
 from ..files import atomic, write_text
+from ..validation import refuse_duplicate_ids
 from .base import ALL, Source, panels, rows_per_panel
 from .dense import DenseSource
 
@@ -127,9 +128,7 @@ def check_ids(ids: Sequence[str] | None, n: int, where: str) -> None:
         return
     if len(ids) != n:
         raise ValueError(f"{where} names {len(ids)} ids for {n} points; write the store anew.")
-    if len(set(ids)) < n:
-        twice = next(i for k, i in enumerate(ids) if i in ids[:k])
-        raise ValueError(f"{where} names the id {twice!r} twice; give every point an id of its own.")
+    refuse_duplicate_ids(ids, where, "point")
 
 
 def open_matrix(path: Path) -> DenseSource | NDArray[Any]:

@@ -6,16 +6,17 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from numbers import Real
 from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..validation import refuse_duplicate_ids
 from .base import ALL, FloatArray, Index, IntArray
 from .dense import DenseSource
 from .kept import PartlyKeptSource, fits, partly_kept
+from .missing import by_row_maxima, check_missing
 
 Columns: TypeAlias = "tuple[str, str, str]"
 
@@ -195,9 +196,7 @@ class PairTable(ABC):
         for k, name in enumerate(ids):
             if name not in known:
                 raise ValueError(f"ids[{k}] is {name!r}, which {self.where} does not have.")
-        if len(set(ids)) < len(ids):
-            twice = next(name for k, name in enumerate(ids) if name in ids[:k])
-            raise ValueError(f"ids names {twice!r} twice; give every point an id of its own.")
+        refuse_duplicate_ids(ids, "ids", "place")
         return ids
 
     def _find_symmetry(self) -> bool:
@@ -226,7 +225,7 @@ class PairTable(ABC):
         return most
 
     def _fill(self, D: FloatArray, absent: NDArray[np.bool_], i: IntArray, l: IntArray) -> None:
-        """Give absent pairs the value of the policy; in a symmetric table the larger of two row maxima."""
+        """Give absent pairs the value of the policy."""
         if self.missing == "error":
             hint = "" if self.symmetric else ", set symmetric=True if the other order stands for it,"
             what = f"is not stored; add it{hint} or set missing to a number or to 'max'."
@@ -234,9 +233,7 @@ class PairTable(ABC):
         if self._maxima is None:
             D[absent] = self.missing
             return
-        most = np.broadcast_to(self._maxima[i][:, None], D.shape)
-        if self.symmetric:
-            most = np.maximum(most, self._maxima[l][None, :])
+        most = by_row_maxima(self._maxima[i], self._maxima[l], self.symmetric)
         self._refuse_where(absent & (most == -np.inf), i, l, D, "is not stored, and there is no row maximum to take.")
         D[absent] = most[absent]
 
@@ -262,15 +259,6 @@ class PairTable(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.where}, {len(self.ids)} points)"
-
-
-def check_missing(missing: Any) -> float | str:
-    """'error', 'max', or a number >= 0."""
-    if isinstance(missing, str) and missing in ("error", "max"):
-        return missing
-    if isinstance(missing, bool) or not isinstance(missing, Real) or not 0 <= float(missing) < np.inf:
-        raise ValueError(f"missing is {missing!r}; choose 'error', a number >= 0, or 'max' for the row maximum.")
-    return float(missing)
 
 
 def quoted(name: str) -> str:

@@ -1,0 +1,73 @@
+"""What commands that take a file of a user share: how it is read, and options of the form NAME=VALUE."""
+
+from __future__ import annotations
+
+import json
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..readers import Matrix, Records
+
+read_option = click.option(
+    "--read", "reading", multiple=True, metavar="NAME=VALUE",
+    help="How to read the file, as in medianmap.readers.read: format=pairs, kind=matrix, missing=max, "
+         "similarity=1-s ...; may be repeated.",
+)  # fmt: skip
+param_option = click.option(
+    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the metric; may be repeated."
+)
+
+
+def parse_named(given: tuple[str, ...], option: str, example: str) -> dict[str, Any]:
+    """('indel=2', 'table=blosum62') -> {'indel': 2, 'table': 'blosum62'}: values are JSON where they can be."""
+    parsed: dict[str, Any] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not (name and equals):
+            raise click.BadParameter(f"{each!r} is not NAME=VALUE, for example {example}.", param_hint=option)
+        try:
+            parsed[name] = json.loads(value)
+        except ValueError:
+            parsed[name] = value
+    return parsed
+
+
+def parse_params(given: tuple[str, ...]) -> dict[str, Any]:
+    """The parameters of a metric."""
+    return parse_named(given, "--param", "indel=2")
+
+
+def read_file(file: Path, reading: tuple[str, ...]) -> Records | Matrix:
+    """What the file holds, read as `--read` says."""
+    from ..readers import read
+
+    options = parse_named(reading, "--read", "kind=matrix")
+    known = [name for name in signature(read).parameters if name != "path"]
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        raise click.BadParameter(f"there is no {unknown!r}; choose from {', '.join(known)}.", param_hint="--read")
+    try:
+        return read(file, **options)
+    except TypeError as error:
+        if not options:
+            raise
+        raise click.BadParameter(f"a value is of the wrong kind: {error}.", param_hint="--read") from error
+
+
+def read_objects(file: Path, reading: tuple[str, ...]) -> Records:
+    """The objects in the file, for a metric; what had to be guessed of them is said on stderr."""
+    from ..readers import Records
+
+    found = read_file(file, reading)
+    if not isinstance(found, Records):
+        raise ValueError(
+            f"{file} holds dissimilarities already, so there is nothing to compute; "
+            "if they are vectors, pass --read kind=vectors."
+        )
+    if found.note:
+        click.echo(f"medianmap: {file}: {found.note}", err=True)
+    return found
