@@ -34,7 +34,7 @@ format: $(INSTALLED)  ## Put the style right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# DATA=chromosomes.csv adds the chapter's own data set; its matrix takes a minute and is kept in the folder CACHE.
+# DATA=chromosomes.csv adds the chapter's own data set; its matrix is kept in the folder CACHE.
 CACHE ?= .
 bench: $(INSTALLED)  ## Measure the figures of docs/benchmarks.md (half an hour, 4 GB of disk)
 	$(BIN)/python benchmarks/iris.py
@@ -43,6 +43,12 @@ bench: $(INSTALLED)  ## Measure the figures of docs/benchmarks.md (half an hour,
 	$(BIN)/python benchmarks/speed.py --set structureless --maps SOM:100,NG:100 --every 33
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/alignment.py src/medianmap/datasets/globins.fasta
+	$(BIN)/python benchmarks/allpairs_memory.py
+	$(BIN)/python benchmarks/blocks.py
+	$(BIN)/python benchmarks/supervision.py iris breast-cancer few-labels
+	for what in linear strings breast-cancer kill model workers; do $(BIN)/python benchmarks/patches.py $$what || exit 1; done
+	$(if $(DATA),$(BIN)/python benchmarks/edit.py $(DATA))
 
 picture: $(INSTALLED)  ## Draw docs/demo.svg anew
 	$(BIN)/python docs/picture.py docs/demo.svg

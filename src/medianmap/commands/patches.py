@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .distances import parse_params
+from .reading import parse_params
 
 if TYPE_CHECKING:
     from ..patches.clusterer import PatchClusterer
