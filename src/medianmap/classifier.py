@@ -57,7 +57,7 @@ class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_: BaseMap
 
     def __init__(
-        self, estimator: BaseMap, beta: float = 0.5, *, labeling: str = "learned", label_scale: str | None = None
+        self, estimator: BaseMap, beta: float = 0.5, labeling: str = "learned", label_scale: str | None = None
     ) -> None:
         self.estimator = estimator
         self.beta = beta
