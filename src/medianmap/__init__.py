@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .allpairs import all_pairs
     from .classifier import PrototypeClassifier
     from .estimators import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
     from .health import check_dissimilarity
@@ -23,6 +24,7 @@ _HOME = {
     "BatchSOM": ".estimators",
     "PrototypeClassifier": ".classifier",
     "PatchClusterer": ".patches.clusterer",
+    "all_pairs": ".allpairs",
     "as_dissimilarity": ".sources",
     "check_dissimilarity": ".health",
     "save": ".persistence",
@@ -39,6 +41,7 @@ __all__ = [
     "PatchClusterer",
     "PrototypeClassifier",
     "__version__",
+    "all_pairs",
     "as_dissimilarity",
     "check_dissimilarity",
     "load",
