@@ -21,7 +21,7 @@ from ..extras import require
 from ..files import atomic
 from ..fingerprint import digest
 from ..sources.base import FloatArray, IntArray
-from ..threads import limited, n_threads
+from ..threads import limited
 from ..validation import check_count, check_flag, check_n_jobs
 from .clusterer import PatchClusterer
 from .growing import Growing, growing
@@ -74,7 +74,8 @@ def assign_all(
     path : .tsv, .tsv.gz or .parquet. It appears when it is whole; an earlier file of that name stays until then.
     ids : names of the objects; by default those that X carries, else their numbers from 0.
     block : objects at a time.
-    n_jobs : threads. A metric written in Python gains nothing from them.
+    n_jobs : threads; processes, where more than one is asked for, of a metric that holds Python's lock, such as a
+        Python function.
     resume : go on where a run that was interrupted or killed left off, with the same X from its beginning: the objects
         already done are compared with those of the earlier run, and none is computed again. The file is the same to the
         last bit as without the interruption. False starts anew.
@@ -92,13 +93,24 @@ def assign_all(
         raise ValueError(f"{path} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}: that says what is written.")
     if target.suffix == ".parquet":
         require("pyarrow.parquet", "db", "A Parquet file")
-    started, threads = time.perf_counter(), n_threads(n_jobs)
+    started = time.perf_counter()
     told = _Told(model)
     queries = as_queries(told.map, X, ids)
-    with limited(1), growing(target) as rows:  # our own threads do the work
+    with limited(n_jobs), limited(1), growing(target) as rows:  # our own threads do the work, not those of BLAS
         about = {"model": told.fingerprint(), "data": queries.sample(), "columns": told.columns, "block": block}
         rows.open(about, "\t".join(told.columns).encode() + b"\n", resume)
-        return _pass(told, queries, rows, threads, on_progress or (lambda *at: None), started)
+        return _pass(told, queries, rows, n_jobs, on_progress or (lambda *at: None), started)
+
+
+def map_of(model: Any) -> BaseMap:
+    """The fitted map that answers for a model."""
+    if isinstance(model, PrototypeClassifier):
+        model = model.estimator_
+    if isinstance(model, PatchClusterer):
+        model = model.map_
+    if not isinstance(model, BaseMap):
+        raise TypeError(f"model is a {type(model).__name__}; pass a fitted map, PatchClusterer or classifier.")
+    return model
 
 
 class _Told:
@@ -106,16 +118,9 @@ class _Told:
 
     def __init__(self, model: Any) -> None:
         self.classes: list[Any] | None = None
-        self.shares = None
         if isinstance(model, PrototypeClassifier):
-            self.shares = model.prototype_labels_
-            self.classes = model.classes_[self.shares.argmax(axis=1)].tolist()
-            model = model.estimator_
-        if isinstance(model, PatchClusterer):
-            model = model.map_
-        if not isinstance(model, BaseMap):
-            raise TypeError(f"model is a {type(model).__name__}; pass a fitted map, PatchClusterer or classifier.")
-        self.map: BaseMap = model
+            self.classes = model.classes_[model.prototype_labels_.argmax(axis=1)].tolist()
+        self.map = map_of(model)
         odd = next((name for name in self.classes or () if any(sign in str(name) for sign in "\t\n\r")), None)
         if odd is not None:
             raise ValueError(f"The class {odd!r} has a tab or a line's end in it, which parts columns; rename it.")
@@ -135,9 +140,9 @@ class _Told:
         except ValueError:
             return ""
 
-    def rows(self, block: Block, threads: int) -> tuple[bytes, IntArray, FloatArray]:
+    def rows(self, block: Block, n_jobs: int | None) -> tuple[bytes, IntArray, FloatArray]:
         """The block as lines of text, nearest prototypes (n,) and dissimilarities to them (n,)."""
-        first, d, second, e = two_nearest(dissimilarities(self.map, block, threads))
+        first, d, second, e = two_nearest(dissimilarities(self.map, block, n_jobs))
         near, far = zip(first.tolist(), d.tolist(), strict=True), zip(second.tolist(), e.tolist(), strict=True)
         beyond = [f"{j}\t{value!r}" for j, value in far] if len(self.map.hits_) > 1 else ["\t"] * len(block)
         if self.classes is not None:
@@ -163,7 +168,9 @@ def two_nearest(G: FloatArray) -> tuple[IntArray, FloatArray, IntArray, FloatArr
     return first, d, second, others[i, second]
 
 
-def _pass(told: _Told, queries: Queries, rows: Growing, threads: int, report: OnProgress, started: float) -> Assigned:
+def _pass(
+    told: _Told, queries: Queries, rows: Growing, n_jobs: int | None, report: OnProgress, started: float
+) -> Assigned:
     hits, error, n = np.zeros(len(told.map.hits_), np.int64), 0.0, 0
     resumed = rows.marks[-1].n if rows.marks else 0
     known, safe = len(rows.marks), time.perf_counter()
@@ -173,7 +180,7 @@ def _pass(told: _Told, queries: Queries, rows: Growing, threads: int, report: On
             if k < known:
                 first, d = _earlier(rows, k, block)
             else:
-                text, first, d = told.rows(block, threads)
+                text, first, d = told.rows(block, n_jobs)
                 rows.append(text, n, block.signature())
             hits += np.bincount(first, minlength=len(hits))
             error += 0.5 * float(d.sum())

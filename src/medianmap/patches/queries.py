@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from os import PathLike
@@ -10,17 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from ..base import BaseMap
+from ..families import MedianMap
 from ..fingerprint import digest
+from ..metrics.registry import bind
 from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity
 from ..sources.base import ALL, FloatArray, Index, panels
 from ..sources.condensed import condensed_size
 from ..sources.pairs import is_pair_store
 from ..sources.stored import open_matrix
-from ..threads import run_chunks
+from ..threads import n_threads, run_chunks
 from ..validation import n_dims
 
 # Rows that one thread takes at a time; below the chunk of spaces.squared_distances, which shares out no more then.
@@ -37,6 +41,10 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def part(self, rows: slice) -> Block:
+        """Some of them."""
+        return Block(self.start + rows.start, self.ids[rows], _cut(self.objects, rows))
 
     def signature(self) -> str:
         """Tells the block from others; of a source of dissimilarities, which may be dear to read, the ids alone."""
@@ -138,17 +146,41 @@ def as_queries(fitted: BaseMap, X: Any, ids: Iterable[Any] | None) -> Queries:
 
 
 def dissimilarities(fitted: BaseMap, block: Block, n_jobs: int | None) -> FloatArray:
-    """(n, K) from the objects of the block to the prototypes, as `transform` gives them."""
+    """(n, K) from the objects of the block to the prototypes, as `transform` gives them.
+
+    n_jobs : threads; where more than one is asked for and the metric holds Python's lock, processes.
+    """
     if isinstance(block.objects, SourceRows):  # a source spreads its work itself, or waits for a disk
-        return _part(fitted, block, slice(0, len(block)))
-    parts = list(panels(len(block), PART))
+        return _to_prototypes(fitted, block)
     G = np.empty((len(block), len(fitted.hits_)))
+    if n_jobs is not None and n_jobs != 1 and _holds_lock(fitted):
+        parts = list(panels(len(block), -(-len(block) // (4 * n_threads(n_jobs)))))
+        light = _light(fitted)
+        tasks = (delayed(_to_prototypes)(light, block.part(rows)) for rows in parts)
+        for rows, values in zip(parts, Parallel(n_jobs=n_jobs, return_as="generator")(tasks), strict=True):
+            G[rows] = values
+        return G
 
     def fill(rows: slice) -> None:
-        G[rows] = _part(fitted, block, rows)
+        G[rows] = _to_prototypes(fitted, block.part(rows))
 
-    run_chunks(fill, parts, n_jobs)
+    run_chunks(fill, list(panels(len(block), PART)), n_jobs)
     return G
+
+
+def _holds_lock(fitted: BaseMap) -> bool:
+    if not isinstance(fitted, MedianMap) or fitted_on_dissimilarities(fitted):
+        return False
+    metric = bind(fitted.metric, fitted.metric_params_)
+    return not (metric.threaded or metric.own_threads)
+
+
+def _light(fitted: BaseMap) -> BaseMap:
+    """The map with what it answers with alone, to be sent to other processes."""
+    light = copy(fitted).set_params(init="random", on_epoch=None)
+    for name in ("labels_", "history_"):
+        vars(light).pop(name, None)
+    return light
 
 
 def fitted_on_dissimilarities(fitted: BaseMap) -> bool:
@@ -156,16 +188,17 @@ def fitted_on_dissimilarities(fitted: BaseMap) -> bool:
     return isinstance(metric, str) and metric == "precomputed"
 
 
-def _part(fitted: BaseMap, block: Block, rows: slice) -> FloatArray:
+def _to_prototypes(fitted: BaseMap, block: Block) -> FloatArray:
+    """(n, K); an object that the map refuses is named by its number and id."""
     try:
-        return fitted._to_prototypes(_cut(block.objects, rows))
+        return fitted._to_prototypes(block.objects)
     except ValueError as error:
-        for i in range(rows.start, rows.stop):
+        for i in range(len(block)):
             try:
                 fitted._to_prototypes(_cut(block.objects, slice(i, i + 1)))
             except ValueError as alone:
                 raise ValueError(f"Object {block.start + i} ({block.ids[i]!r}), here X[0]: {alone}") from None
-        raise ValueError(f"Objects {block.start + rows.start} to {block.start + rows.stop - 1}: {error}") from None
+        raise ValueError(f"Objects {block.start} to {block.start + len(block) - 1}: {error}") from None
 
 
 def _cut(objects: Any, rows: slice) -> Any:
