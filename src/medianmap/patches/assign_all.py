@@ -32,6 +32,8 @@ OnProgress: TypeAlias = Callable[[int, int | None, float], None]
 
 COLUMNS = ("id", "prototype", "dissimilarity", "second", "second_dissimilarity")
 ENDINGS = (".tsv", ".tsv.gz", ".parquet")
+# Text that becomes one row group of a Parquet file.
+CHUNK_BYTES = 2**22
 # Making a block safe more often would cost more than it saves.
 VOUCH_SECONDS = 1.0
 
@@ -240,19 +242,19 @@ def _write_parquet(part: Path, path: Path, classes: list[Any] | None) -> None:
     arrow, csv, parquet = (
         require(name, "db", "A Parquet file") for name in ("pyarrow", "pyarrow.csv", "pyarrow.parquet")
     )
-    types = dict(zip(COLUMNS, ("string", "int64", "float64", "int64", "float64"), strict=True))
+    aliases = dict(zip(COLUMNS, ("string", "int64", "float64", "int64", "float64"), strict=True))
     if classes is not None:
-        types["class"] = {bool: "bool", int: "int64", float: "float64"}.get(type(classes[0]), "string")
-    reader = csv.open_csv(
-        part,
-        read_options=csv.ReadOptions(block_size=2**23),
-        parse_options=csv.ParseOptions(delimiter="\t", quote_char=False),
-        convert_options=csv.ConvertOptions(
-            column_types={name: arrow.type_for_alias(alias) for name, alias in types.items()},
-            null_values=[""],
-            strings_can_be_null=False,
-        ),
-    )
-    with atomic(path) as file, parquet.ParquetWriter(file, reader.schema) as writer:
-        for batch in reader:
-            writer.write_batch(batch)
+        aliases["class"] = {bool: "bool", int: "int64", float: "float64"}.get(type(classes[0]), "string")
+    types = {name: arrow.type_for_alias(alias) for name, alias in aliases.items()}
+    how = {
+        "read_options": csv.ReadOptions(column_names=list(types), use_threads=False),
+        "parse_options": csv.ParseOptions(delimiter="\t", quote_char=False),
+        "convert_options": csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=False),
+    }
+    schema = arrow.schema(list(types.items()))
+    with part.open("rb") as text, atomic(path) as file, parquet.ParquetWriter(file, schema) as writer:
+        text.readline()
+        # Chunk by chunk rather than as pyarrow streams a file, which reads ahead as far as it gets.
+        while chunk := text.read(CHUNK_BYTES):
+            whole = arrow.BufferReader(chunk + text.readline())
+            writer.write_table(csv.read_csv(whole, **how))
