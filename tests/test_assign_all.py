@@ -37,7 +37,10 @@ def of_words():
 # --- what is written --------------------------------------------------------------------------------------------------
 
 
-@given(st.integers(1, 6).flatmap(lambda K: st.lists(st.lists(st.integers(0, 3), min_size=K, max_size=K), min_size=1)))
+DISSIMILARITY = st.sampled_from([0.0, 1.0, 2.0, 1e-300, 1.7e308])
+
+
+@given(st.integers(1, 6).flatmap(lambda K: st.lists(st.lists(DISSIMILARITY, min_size=K, max_size=K), min_size=1)))
 def test_two_nearest_with_ties_to_the_lower(G):
     G = np.array(G, float)
     first, d, second, e = two_nearest(G)

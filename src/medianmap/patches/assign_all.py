@@ -135,8 +135,6 @@ class _Told:
         """Tells the model's answers from another's; empty if they cannot be known again in another process."""
         names = ("metric", "metric_params_", "cluster_centers_", "medoid_indices_", "n_features_in_")
         answers = {name: getattr(self.map, name, None) for name in names}
-        if answers["cluster_centers_"] is not None:
-            answers["medoid_indices_"] = None  # the objects themselves say it all
         try:
             return digest([answers, self.classes])
         except ValueError:
