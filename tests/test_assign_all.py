@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import sys
 import threading
 from pathlib import Path
 
@@ -233,8 +234,7 @@ def test_one_prototype_has_no_second(tmp_path):
     model = MedianKMeans(1, metric="edit").fit(WORDS)
     assign_all(model, WORDS, tmp_path / "out.tsv")
     assert {tuple(row[3:]) for row in rows_of(tmp_path / "out.tsv")} == {("", "")}
-    if not os.environ.get("MEDIANMAP_REQUIRE_ALL"):
-        pytest.importorskip("pyarrow")
+    optional("pyarrow")
     from pyarrow import parquet
 
     assign_all(model, WORDS, tmp_path / "out.parquet")
@@ -269,6 +269,14 @@ def test_parquet_and_gzip_hold_the_same(labels, rng, tmp_path):
     assert columns["dissimilarity"] == G.min(axis=1).tolist()
     assert columns["second_dissimilarity"] == np.sort(G, axis=1)[:, 1].tolist()
     assert columns["class"] == model.predict(X).tolist()
+
+
+def test_parquet_without_pyarrow_is_one_sentence_and_leaves_nothing(of_words, tmp_path, monkeypatch):
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ModuleNotFoundError, match=r"A Parquet file needs pyarrow; install it with: .*medianmap\[db\]"):
+        assign_all(of_words, WORDS, tmp_path / "out.parquet")
+    assert folder(tmp_path) == []
 
 
 def test_progress_is_told(of_words, tmp_path):
