@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._version import __version__
+from .commands.assign import assign
 from .commands.check import check
 from .commands.distances import distances
 from .commands.patches import patches
@@ -25,6 +26,7 @@ def cli() -> None:
     """Topographic maps of data known only by pairwise dissimilarities."""
 
 
+cli.add_command(assign)
 cli.add_command(check)
 cli.add_command(distances)
 cli.add_command(patches)

@@ -71,7 +71,7 @@ class Journal:
         try:
             self.D = np.lib.format.open_memmap(self.part, "w+", dtype, shape)
             _allocate(self.part)
-            self._append(json.dumps(self._first_line()))
+            append_line(self.file, json.dumps(self._first_line()))
         except OSError as error:
             self.discard()
             raise self._failure(error) from None
@@ -82,7 +82,7 @@ class Journal:
             return
         try:
             self.D.flush()  # type: ignore[attr-defined]
-            self._append(f"{place[0]} {place[1]}")
+            append_line(self.file, f"{place[0]} {place[1]}")
         except OSError as error:
             raise self._failure(error) from None
         self.place = place
@@ -107,12 +107,6 @@ class Journal:
     def _first_line(self) -> dict[str, object]:
         return {"height": panel_height(self.sidecar.n), **asdict(self.sidecar)}
 
-    def _append(self, line: str) -> None:
-        self.file.seek(0, os.SEEK_END)
-        self.file.write(line.encode() + b"\n")
-        self.file.flush()
-        os.fsync(self.file.fileno())
-
     def _failure(self, error: OSError) -> OSError:
         size = self.sidecar.n**2 * np.dtype(self.sidecar.dtype).itemsize
         return OSError(
@@ -129,7 +123,7 @@ def open_journal(path: Path, sidecar: Sidecar) -> Iterator[Journal]:
     except OSError as error:
         raise type(error)(f"{path} cannot be written: {error.strerror}; choose another path.") from None
     with file:
-        if not _locked(file):
+        if not locked(file):
             raise ValueError(f"Another process is computing {path}; wait for it, or choose another path.")
         yield Journal(path, sidecar, file)
 
@@ -156,7 +150,15 @@ def _allocate(path: Path) -> None:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
-def _locked(file: BinaryIO) -> bool:
+def append_line(file: BinaryIO, line: str) -> None:
+    """Add a line, and return when it is safe on the disk."""
+    file.seek(0, os.SEEK_END)
+    file.write(line.encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def locked(file: BinaryIO) -> bool:
     """Take the file for this process until it is closed; the system lets go of it when the process dies."""
     try:
         import fcntl
