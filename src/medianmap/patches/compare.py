@@ -89,7 +89,8 @@ def compare_passes(
         size = -(-found.N // check_count(n_patches, "n_patches"))
     size = min(size, found.N)
     sample_size = size if sample_size is None else min(check_count(sample_size, "sample_size"), found.N)
-    judge = _Judge(X, m, None if y is None else training_labels(y, m), held_out, y if held_out is None else held_out_y)
+    labels = None if y is None else training_labels(y, m, stacklevel=3)
+    judge = _Judge(X, m, labels, held_out, y if held_out is None else held_out_y)
 
     def patches(merge: str) -> tuple[BaseMap, int]:
         clusterer = PatchClusterer(
@@ -194,7 +195,7 @@ class _Judge:
         classes = majority_labels(_Fields(fitted, self, labels)).argmax(axis=1)  # type: ignore[arg-type]
         judged = [(classes[G.argmin(axis=1)], m) for G, m in self._judged(fitted)]
         proposed, m = (np.concatenate(parts) for parts in zip(*judged, strict=True))
-        truth = class_numbers(self.y, len(proposed), labels.classes)
+        truth, _ = class_numbers(self.y, len(proposed), labels.classes)
         return float(np.average(proposed == truth, weights=np.where(truth == UNLABELLED, 0.0, m)))
 
     def training(self, fitted: BaseMap) -> Iterator[tuple[IntArray, FloatArray]]:
