@@ -38,7 +38,7 @@ def price_of_tree(sizes: IntArray, K: int, cost: Cost) -> int:
     sets, width = len(sizes), merge_width(int(sizes[0]), K)
     while sets > 1:
         full, rest = divmod(sets, width)
-        total += full * cost(width * K, 0) + cost(rest * K, 0)
+        total += full * cost(width * K, 0) + (cost(rest * K, 0) if rest else 0)
         sets = full + (rest > 0)
     return total
 
