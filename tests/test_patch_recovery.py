@@ -134,6 +134,64 @@ def test_a_checkpoint_of_another_run_is_refused(rng, tmp_path):
     assert (tmp_path / "c").read_bytes() == kept
 
 
+OWN_METRIC = """
+import sys
+import numpy as np
+from medianmap import MedianKMeans, PatchClusterer
+
+x = np.random.default_rng(5).normal(size=100).tolist()
+
+def stop(record):
+    if record.n_patches == int(sys.argv[3]):
+        sys.exit()
+
+km = MedianKMeans(3, metric=lambda a, b, scale=float(sys.argv[2]): scale * abs(a - b), random_state=0)
+print(PatchClusterer(km, 20, checkpoint=sys.argv[1], on_patch=stop).fit(x).medoid_indices_.tolist())
+"""
+
+
+def test_a_function_of_the_users_own_is_known_again_in_another_process(tmp_path):
+    def run(name, scale, stop):
+        command = [sys.executable, "-c", OWN_METRIC, str(tmp_path / name), str(scale), str(stop)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    whole = run("a", 1, 0).stdout
+    assert run("b", 1, 2).stdout == ""
+    assert "checkpoint of another run" in run("b", 2, 0).stderr
+    assert run("b", 1, 0).stdout == whole != ""
+
+
+def test_settings_that_print_alike_are_told_apart(rng, tmp_path):
+    X = rng.normal(size=(100, 2000))
+    w = np.ones(2000)
+    km = MedianKMeans(3, metric="cityblock", metric_params={"w": w}, random_state=0)
+    PatchClusterer(km, 20, checkpoint=tmp_path / "c").fit(X)
+    other = w.copy()
+    other[1000] = 2  # repr() of a long array leaves the middle out
+    with pytest.raises(ValueError, match="checkpoint of another run"):
+        PatchClusterer(km.set_params(metric_params={"w": other}), 20, checkpoint=tmp_path / "c").fit(X)
+
+
+def test_a_stream_that_has_grown_or_shrunk_since_is_refused(rng, tmp_path):
+    X = blobs(rng, n=100)
+    done = fitted(tmp_path / "c", iter(X[:50]))
+    assert done.n_samples_seen_ == 50
+    for n in (30, 60, 100):
+        with pytest.raises(ValueError, match=r"after 50 points in 3 patches, which now have \d+: the data"):
+            fitted(tmp_path / "c", iter(X[:n]))
+    assert fitted(tmp_path / "c", iter(X[:50])).n_samples_seen_ == 50
+
+
+def test_a_checkpoint_of_another_version_goes_on_with_a_warning(rng, tmp_path, monkeypatch):
+    X = blobs(rng, n=100)
+    with monkeypatch.context() as patch:
+        patch.setattr("medianmap.archive.__version__", "0.0.1")
+        with pytest.raises(Stop):
+            fitted(tmp_path / "c", X, on_patch=interrupted_after(2))
+    with pytest.warns(UserWarning, match=r"written by medianmap 0\.0\.1, this is"):
+        fitted(tmp_path / "c", X)
+
+
 def test_damaged_and_foreign_files_are_refused_and_left(rng, tmp_path):
     X = blobs(rng, n=100)
     fitted(tmp_path / "c", X)
@@ -227,10 +285,21 @@ def test_a_cluster_with_a_killed_worker_gives_the_same_tree(words):
         ).fit(x)
         assert len(victims) == 1
         assert victims[0] not in client.run(os.getpid).values()
+
+        def kill_all(record):
+            if record.n_patches == 3 and len(victims) == 1:
+                victims.extend(client.run(os.getpid).values())
+                for pid in victims[1:]:
+                    os.kill(pid, signal.SIGKILL)
+
+        all_killed = PatchClusterer(
+            km, patch_size=20, merge="tree", compute_labels=False, client=client, on_patch=kill_all
+        ).fit(x)
+        assert len(victims) == 3
         by_address = PatchClusterer(
             km, patch_size=20, merge="tree", compute_labels=False, client=cluster.scheduler_address
         ).fit(x)
-    for other in (disturbed, by_address):
+    for other in (disturbed, all_killed, by_address):
         np.testing.assert_array_equal(other.medoid_indices_, expected.medoid_indices_)
         np.testing.assert_array_equal(other.multiplicities_, expected.multiplicities_)
         assert other.n_evaluations_ == expected.n_evaluations_

@@ -24,7 +24,7 @@ from medianmap import (
     save,
 )
 from medianmap.datasets import load_breast_cancer
-from medianmap.patches.plan import patch_sizes, planned, whole
+from medianmap.patches.plan import Plan, patch_sizes, planned, price_of_sequence, price_of_tree
 
 CHECKED = [
     PatchClusterer(MedianKMeans(3, random_state=0), patch_size=20),
@@ -66,17 +66,20 @@ def test_leftover_points_go_one_each_to_the_first_patches(N, n):
     K=st.integers(1, 50),
     n=st.integers(1, 500),
     budget=st.integers(1, 10**8),
-    symmetric=st.booleans(),
+    rule=st.sampled_from([price_of_sequence, price_of_tree]),
 )
-def test_a_plan_keeps_to_its_budget(N, K, n, budget, symmetric):
+def test_a_plan_keeps_to_its_budget(N, K, n, budget, rule):
+    def price(sizes):
+        return rule(sizes, K, lambda n, k: n * n + 2 * k * n)
+
     n = min(n, N)
-    plan = planned(N, K, symmetric, n, budget)
+    plan = planned(N, K, n, budget, price)
     assert plan.n_patches >= n
-    assert plan.evaluations <= budget or plan.n_seen == 1
+    assert price(plan.sizes) <= budget or plan.n_seen == 1
     if plan.stops_early:
-        assert plan.n_patches == max(n, N // (2 * K))
-    if whole(N, K, symmetric, n).evaluations <= budget:
-        assert plan == whole(N, K, symmetric, n)
+        assert price(patch_sizes(N, plan.n_patches)[: plan.n_seen + 1]) > budget
+    if price(patch_sizes(N, n)) <= budget:
+        assert plan == Plan(N, n, n)
 
 
 @pytest.mark.parametrize("n", [1, 999, 1000, 1001, 2500])
@@ -293,7 +296,8 @@ def test_saved_and_loaded(rng, tmp_path):
 
 BAD = {
     "patch_size 0": ({"patch_size": 0}, "patch_size is 0"),
-    "patches smaller than K": ({"patch_size": 3}, "the number of prototypes = 5 exceeds n_samples = 3"),
+    "patches smaller than K": ({"patch_size": 3}, "Patches would have 3 points, fewer than the 5 prototypes"),
+    "too many patches": ({"n_patches": 30}, "Patches would have 2 points, fewer than the 5 prototypes"),
     "unknown merge": ({"merge": "star"}, "merge is 'star'"),
     "checkpoint of a tree": ({"merge": "tree", "checkpoint": "x"}, "checkpoint works with merge='sequential'"),
     "client without tree": ({"client": "tcp://nowhere:1"}, "client works with merge='tree'"),

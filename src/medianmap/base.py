@@ -177,7 +177,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             fitted["hits_"] = np.bincount(fitted["labels_"], weights=m, minlength=K)
             if rule.lattice is not None:
                 fitted["lattice_"] = rule.lattice
-            self._replace_fitted(fitted)
+            replace_fitted(self, fitted)
             logger.info(
                 "%s: %d epochs, %s, quantization error %.6g", type(self).__name__, self.n_iter_,
                 "converged" if self.converged_ else "stopped before a fixed point", self.quantization_error_,
@@ -283,16 +283,17 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         if self.on_epoch is not None:
             self.on_epoch(epoch)
 
-    def _replace_fitted(self, fitted: dict[str, Any]) -> None:
-        """Put new fitted attributes in the place of those of an earlier fit, all at once."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
-        for name, value in fitted.items():
-            setattr(self, name, value)
-
     @property
     def _n_features_out(self) -> int:
         return len(self.hits_)
+
+
+def replace_fitted(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:
+    """Put new fitted attributes in the place of those of an earlier fit, all at once."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+    for name, value in fitted.items():
+        setattr(estimator, name, value)
 
 
 def as_records(history: tuple[Epoch, ...]) -> NDArray[Any]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+from .._version import __version__
 from ..archive import Kind, Reader, Writer
 from .ground import Prototypes
 
@@ -26,15 +24,6 @@ class Progress:
     n_seen: int = 0  # points read, those of weight 0 included
     evaluations: int = 0
     epochs: int = 0
-
-
-def fingerprint(*parts: Any) -> str:
-    """A short name of what a pass is about: its settings and the points it begins with."""
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
-        digest.update(b"\0")
-    return digest.hexdigest()[:32]
 
 
 def write_checkpoint(path: str | os.PathLike[str], about: str, progress: Progress) -> None:
@@ -78,5 +67,12 @@ def read_checkpoint(path: str | os.PathLike[str], about: str) -> Progress | None
         raise ValueError(
             f"{path} is the checkpoint of another run (other data, map or settings); give this run a file of its own, "
             "or delete that one."
+        )
+    if header.get("medianmap") != __version__:
+        warnings.warn(
+            f"{path} was written by medianmap {header.get('medianmap')}, this is {__version__}: the run goes on, but "
+            "may end in another result than one version alone.",
+            UserWarning,
+            stacklevel=2,
         )
     return progress

@@ -7,40 +7,55 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    MetaEstimatorMixin,
+    TransformerMixin,
+)
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base import BaseMap, Supervision, as_generator, reporting
+from ..base import BaseMap, Supervision, as_generator, replace_fitted, reporting
 from ..engine import State
 from ..extras import require
 from ..labels import LabelVectors
-from ..metrics.registry import bind
 from ..quality import inertia
 from ..sources.base import FloatArray, IntArray
-from ..sources.computed import take
 from ..threads import limited
 from ..validation import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
+from .arriving import arrived
 from .checkpoint import Progress, seed_of_checkpoint
+from .data import Data, Stream, distance_blocks
 from .estimate import Estimate, estimated
 from .fitted import fitted_map
-from .ground import Ground, ObjectGround, Prototypes, SourceGround
-from .intake import Intake, block_intake, intake, is_stream, resolved_by
-from .plan import Plan, StreamPlan, planned
-from .running import Data, PatchRecord, PatchTrained, advanced, as_tree, distance_blocks, learned_labels, sequential
-from .step import Patch, Recipe
+from .ground import Ground, Prototypes, SourceGround
+from .intake import Intake, intake, is_stream
+from .plan import Cost, Plan, Price, planned, price_of_sequence, price_of_tree
+from .running import PatchRecord, PatchTrained, Report, advanced, as_tree, learned_labels, sequential
+from .step import Recipe, names_points
 from .tree import Runner, on_dask, on_this_machine
 
 logger = logging.getLogger("medianmap")
 
 MERGES = ("sequential", "tree")
+OF_THE_MAP = (
+    "cluster_centers_",
+    "medoid_indices_",
+    "prototype_ids_",
+    "lattice_",
+    "n_features_in_",
+    "feature_names_in_",
+)
 
 
-class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEstimator):
+class PatchClusterer(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEstimator
+):
     """One pass over huge data: patch after patch is clustered together with the prototypes so far.
 
     Each prototype stands for the points seen so far that it is nearest to: it enters the next patch as a point of that
@@ -49,7 +64,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
 
     Parameters
     ----------
-    estimator : any of the six maps.
+    estimator : any of the six maps. If its init names data points, they start the first patch and must lie in it.
     patch_size : most points of a patch, p.
     n_patches : number of patches instead of their size.
     merge : "sequential", patch after patch; or "tree": all patches by themselves, in parallel, then their weighted
@@ -78,7 +93,6 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
     n_samples_seen_, n_patches_, n_evaluations_ : of the pass.
     stopped_early_ : whether the budget ended the pass before the data did.
     labels_, inertia_, quantization_error_ : of all points, with compute_labels.
-    patches_ : one record a patch: points, evaluations, epochs, quantization error of the extended patch.
 
     Examples
     --------
@@ -93,6 +107,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
     """
 
     map_: BaseMap
+    labels_: IntArray
     multiplicities_: FloatArray
     n_samples_seen_: int
     n_evaluations_: int
@@ -152,30 +167,11 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
         sample_weight : (n,) weights of the new points.
         """
         with self._session():
-            progress = self._so_far()
-            if getattr(self.estimator, "metric", None) == "precomputed":
-                found, points = block_intake(X, progress.prototypes, progress.n_seen)
-            else:
-                found = intake(self.estimator, iter(()), None, self.n_jobs)
-                if progress.prototypes is not None and isinstance(found.ground, ObjectGround):
-                    metric = bind(self.estimator.metric, self.map_.metric_params_)
-                    found = replace(found, ground=replace(found.ground, metric=metric))
-                points = found.prepared(X)
-                self._check_features(points)
-            m = check_weights(sample_weight, len(points))
-            if progress.prototypes is None:
-                check_n_prototypes(self.estimator._size()[0], int(np.count_nonzero(m)), "the number of prototypes")
-                found = resolved_by(found, points, m)
-            counting = np.flatnonzero(m)
-            patch = Patch(
-                take(points, counting),
-                progress.n_seen + counting,
-                m[counting],
-                np.empty((len(counting), 0)),
-                len(m),
-            )
-            after = advanced(self._recipe(None, None), found.ground, progress, patch)
-            self._finish(Data(found, None, None, None), after, labels=False, stopped=False)
+            fitted = getattr(self, "map_", None)
+            found, patch, progress = arrived(self.estimator, X, sample_weight, self._so_far(), fitted, self.n_jobs)
+            if fitted is not None and found.features and not isinstance(found.ground, SourceGround):
+                validate_data(self, X, reset=False, skip_check_array=True)
+            self._finish(found, advanced(self._recipe(None, None), found.ground, progress, patch))
         return self
 
     def _train(
@@ -183,28 +179,27 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
     ) -> PatchTrained:
         """A pass, with labels where there are any."""
         with self._session():
-            if is_stream(X) and (sample_weight is not None or supervision is not None):
-                raise ValueError("A stream carries no weights and no labels; pass a list, or patches to partial_fit.")
-            found = intake(self.estimator, X, lambda N: check_weights(sample_weight, N), self.n_jobs)
-            m = None if found.N is None else check_weights(sample_weight, found.N)
-            labels = None if supervision is None or m is None else supervision.checked(m)
-            plan = self._plan(found, m)
             seed = _seed(self.estimator)
             if self.checkpoint is not None:
                 seed = seed_of_checkpoint(self.checkpoint, seed)
-            data = Data(found, m, labels, self._order(found.N, seed))
-            recipe = self._recipe(labels, supervision)
-            report = self._reporter(plan)
+            data = self._data(X, sample_weight, supervision, seed)
+            recipe = self._recipe(data.labels, supervision)
+            report = self._reporter(data.plan)
             if self.merge == "tree":
                 with self._runner(recipe) as runner:
-                    data, progress, stopped = as_tree(data, plan, seed, runner, report)
+                    passed = as_tree(recipe, data, seed, runner, self.max_evaluations, report)
             else:
-                budget = self.max_evaluations
-                data, progress, stopped = sequential(recipe, data, plan, seed, self.checkpoint, budget, report)
-            self._finish(data, progress, self.compute_labels and m is not None, stopped)
-        assert progress.prototypes is not None
-        Y = learned_labels(data.found.ground, progress.prototypes)
-        return PatchTrained(data, progress.prototypes, State(progress.prototypes.places, Y))
+                passed = sequential(recipe, data, seed, self.checkpoint, self.max_evaluations, report)
+            prototypes = passed.progress.prototypes
+            if prototypes is None or len(prototypes.m) < recipe.n_prototypes:
+                n = 0 if prototypes is None else len(prototypes.m)
+                check_n_prototypes(recipe.n_prototypes, n, "the number of prototypes")
+            assert prototypes is not None
+            self._finish(
+                passed.data.found, passed.progress, passed.stopped, self._of_all_points(passed.data, prototypes)
+            )
+        Y = np.empty((0, 0)) if data.labels is None else learned_labels(passed.data.found.ground, prototypes)
+        return PatchTrained(passed.data, prototypes, State(prototypes.places, Y))
 
     def estimate(self, X: Any, n_points: int | None = None) -> Estimate:
         """What a sequential pass over data like X will take: patches, dissimilarities, seconds, memory.
@@ -217,16 +212,27 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
                 raise ValueError(
                     "A stream is used up by looking at it; pass a list of some of its objects, and n_points."
                 )
-            found = intake(self.estimator, X, None, self.n_jobs)
+            found = intake(self.estimator, X, np.ones, self.n_jobs)
             assert found.N is not None
-            m = np.ones(found.N)
-            plan = self._plan(found, m)
-            assert isinstance(plan, Plan)
-            data = Data(found, m, None, np.arange(found.N))
-            n = found.N if n_points is None else check_count(n_points, "n_points")
-            return estimated(self._recipe(None, None), data, plan, n, self.max_evaluations)
+            price = self._price(found.ground, price_of_sequence)
+            plan = self._plan(found.N if n_points is None else check_count(n_points, "n_points"), price)
+            if found.N < plan.patch_size:
+                raise ValueError(
+                    f"X holds {found.N} points, but a patch has {plan.patch_size}; pass one or, better, four."
+                )
+            data = Data(found, np.ones(found.N), None, np.arange(found.N), plan)
+            return estimated(self._recipe(None, None), data, price(plan.sizes))
 
     # --- asking -------------------------------------------------------------------------------------------------------
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
+        """`labels_` of a pass over X, (N,)."""
+        if is_stream(X):
+            raise ValueError(
+                "A stream is used up by the pass; call fit, then predict on a stream of its own or in parts."
+            )
+        self.fit(X, sample_weight=sample_weight)
+        return self.labels_ if self.compute_labels else self.predict(X)
 
     def predict(self, X: Any) -> IntArray:
         """Nearest prototype of each query, (n_query,); see the map's `predict`."""
@@ -236,7 +242,7 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
     def transform(self, X: Any) -> FloatArray:
         """Dissimilarities from the queries to the prototypes, (n_query, K)."""
         check_is_fitted(self)
-        return self.map_.transform(X)
+        return self.map_._dissimilarities(X)  # not the map's transform(): that may return a frame
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Negative quantization error of X."""
@@ -266,6 +272,11 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             check_flag(getattr(self, name), name)
         if self.merge == "tree" and self.checkpoint is not None:
             raise ValueError("checkpoint works with merge='sequential'; a tree of patches is made anew.")
+        if names_points(self.estimator.init) and (self.shuffle or self.merge == "tree" or not self.warm_start):
+            raise ValueError(
+                "init names data points, which start the first patch alone: that goes with merge='sequential', "
+                "warm_start=True and shuffle=False."
+            )
         if self.merge == "sequential" and self.client is not None:
             raise ValueError("client works with merge='tree'; patch after patch there is nothing to share out.")
         # Where processes share the work, each has one thread.
@@ -286,31 +297,38 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
         counts = self.n_patches_, self.n_samples_seen_, self.n_evaluations_, self.n_iter_
         return Progress(_seed(self.estimator), prototypes, *counts)
 
-    def _check_features(self, points: Any) -> None:
-        known = getattr(self, "n_features_in_", None)
-        if known is not None and isinstance(points, np.ndarray) and points.shape[1] != known:
-            raise ValueError(
-                f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {known} features as input."
-            )
-
-    def _plan(self, found: Intake, m: FloatArray | None) -> Plan | StreamPlan:
+    def _data(self, X: Any, sample_weight: Any, supervision: Supervision | None, seed: int) -> Data | Stream:
+        """What goes into a pass, checked."""
         K, _ = self.estimator._size()
-        symmetric = _symmetric(found.ground)
-        if found.N is None or m is None:
+        if is_stream(X):
+            if sample_weight is not None or supervision is not None:
+                raise ValueError("A stream carries no weights and no labels; pass a list, or patches to partial_fit.")
             if self.n_patches is not None or self.shuffle:
                 name = "n_patches" if self.n_patches is not None else "shuffle"
                 raise ValueError(f"{name} needs data whose length is known; a stream is taken as it comes.")
-            check_n_prototypes(K, self.patch_size, "the number of prototypes")
-            return StreamPlan(K, symmetric, self.patch_size)
-        n_patches = -(-found.N // self.patch_size) if self.n_patches is None else min(self.n_patches, found.N)
-        plan = planned(found.N, K, symmetric, n_patches, self.max_evaluations)
-        check_n_prototypes(K, min(int(np.count_nonzero(m)), int(plan.sizes.min())), "the number of prototypes")
-        return plan
+            check_patch_size(K, self.patch_size)
+            return Stream(intake(self.estimator, X, np.ones, self.n_jobs), self.patch_size)
+        found = intake(self.estimator, X, lambda N: check_weights(sample_weight, N), self.n_jobs)
+        assert found.N is not None
+        m = check_weights(sample_weight, found.N)
+        check_n_prototypes(K, int(np.count_nonzero(m)), "the number of prototypes")
+        labels = None if supervision is None else supervision.checked(m)
+        plan = self._plan(
+            found.N, self._price(found.ground, price_of_tree if self.merge == "tree" else price_of_sequence)
+        )
+        order = np.random.default_rng([seed, 1]).permutation(found.N) if self.shuffle else np.arange(found.N)
+        return Data(found, m, labels, order, plan)
 
-    def _order(self, N: int | None, seed: int) -> IntArray | None:
-        if N is None:
-            return None
-        return np.random.default_rng([seed, 1]).permutation(N) if self.shuffle else np.arange(N)
+    def _price(self, ground: Ground, rule: Callable[[IntArray, int, Cost], int]) -> Price:
+        """What a pass over patches of given sizes takes on this ground."""
+        K, _ = self.estimator._size()
+        return lambda sizes: rule(sizes, K, ground.cost)
+
+    def _plan(self, N: int, price: Price) -> Plan:
+        K, _ = self.estimator._size()
+        n_patches = -(-N // self.patch_size) if self.n_patches is None else min(self.n_patches, N)
+        check_patch_size(K, N // n_patches if self.n_patches else min(N, self.patch_size))
+        return planned(N, K, n_patches, self.max_evaluations, price)
 
     def _recipe(self, labels: LabelVectors | None, supervision: Supervision | None) -> Recipe:
         warm = self.warm_start and self.merge == "sequential"
@@ -334,16 +352,17 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
         else:
             yield lambda ground: on_dask(recipe, ground, self.client)
 
-    def _reporter(self, plan: Plan | StreamPlan) -> Callable[[Progress, int], None]:
+    def _reporter(self, plan: Plan | None) -> Report:
         began = time.perf_counter()
+        n_points = None if plan is None else int(plan.sizes.sum())
 
         def report(progress: Progress, fresh: int) -> None:
             seconds = time.perf_counter() - began
             rate = fresh / max(seconds, 1e-9)
-            left = max(0, plan.N - progress.n_seen) / max(rate, 1e-9) if isinstance(plan, Plan) else None
+            left = None if n_points is None else max(0, n_points - progress.n_seen) / max(rate, 1e-9)
             record = PatchRecord(
                 n_patches=progress.n_patches,
-                n_patches_planned=plan.n_seen if isinstance(plan, Plan) else None,
+                n_patches_planned=None if plan is None else plan.n_seen,
                 n_samples_seen=progress.n_seen,
                 n_evaluations=progress.evaluations,
                 epochs=progress.epochs,
@@ -360,11 +379,23 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
 
         return report
 
-    def _finish(self, data: Data, progress: Progress, labels: bool, stopped: bool) -> None:
+    def _of_all_points(self, data: Data | Stream, prototypes: Prototypes) -> dict[str, Any]:
+        """labels_ and what follows from them, where they are asked for and the points are still there."""
+        if not self.compute_labels or isinstance(data, Stream):
+            return {}
+        nearest, total = np.empty(len(data.m), np.intp), 0.0
+        for at, G in distance_blocks(data.found, prototypes):
+            nearest[at] = G.argmin(axis=1)
+            total += inertia(G, data.m[at])
+        return {"labels_": nearest, "inertia_": total, "quantization_error_": total / 2}
+
+    def _finish(
+        self, found: Intake, progress: Progress, stopped: bool = False, of_all_points: dict[str, Any] | None = None
+    ) -> None:
         """Replace the fitted attributes, all at once."""
         prototypes = progress.prototypes
         assert prototypes is not None
-        fitted = fitted_map(self.estimator, data.found, prototypes, progress.n_seen, progress.epochs)
+        fitted = fitted_map(self.estimator, found, prototypes, progress.epochs)
         attributes: dict[str, Any] = {
             "map_": fitted,
             "multiplicities_": prototypes.m,
@@ -373,20 +404,10 @@ class PatchClusterer(TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEst
             "n_evaluations_": progress.evaluations,
             "n_iter_": progress.epochs,
             "stopped_early_": stopped,
+            **(of_all_points or {}),
         }
-        for name in ("cluster_centers_", "medoid_indices_", "prototype_ids_", "lattice_", "n_features_in_"):
-            if hasattr(fitted, name):
-                attributes[name] = getattr(fitted, name)
-        if labels and data.m is not None:
-            nearest, total = np.empty(len(data.m), np.intp), 0.0
-            for at, G in distance_blocks(data, prototypes):
-                nearest[at] = G.argmin(axis=1)
-                total += inertia(G, data.m[at])
-            attributes |= {"labels_": nearest, "inertia_": total, "quantization_error_": total / 2}
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+        attributes |= {name: getattr(fitted, name) for name in OF_THE_MAP if hasattr(fitted, name)}
+        replace_fitted(self, attributes)
         self._progress = progress
 
     @property
@@ -409,7 +430,10 @@ def _seed(estimator: BaseMap) -> int:
     return int(as_generator(estimator.random_state).integers(2**63))
 
 
-def _symmetric(ground: Ground) -> bool:
-    if isinstance(ground, ObjectGround):
-        return ground.metric.symmetric
-    return isinstance(ground, SourceGround) and ground.source.symmetric
+def check_patch_size(K: int, n: int) -> None:
+    """A patch holds a point for every prototype."""
+    if n < K:
+        raise ValueError(
+            f"Patches would have {n} points, fewer than the {K} prototypes; choose larger patches, several times "
+            "the number of prototypes."
+        )

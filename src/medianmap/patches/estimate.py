@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .checkpoint import Progress
-from .ground import VectorGround
-from .plan import Plan, planned
-from .running import Data, advanced
+from .data import Data
+from .plan import Plan
+from .running import advanced
 from .step import Recipe
 
 REHEARSED = 4  # patches that are clustered to take the time
@@ -32,19 +32,22 @@ class Estimate:
         )
 
 
-def estimated(recipe: Recipe, data: Data, plan: Plan, n_points: int, max_evaluations: int | None) -> Estimate:
-    """Cluster the first patches of the data and go on from their times: the first is annealed from scratch, all others
-    take what the middle one of the next few takes. All is done twice, so that no time is spent on compiling."""
+def estimated(recipe: Recipe, data: Data, n_evaluations: int) -> Estimate:
+    """Cluster a few patches of the planned size and go on from their times: the first is annealed from scratch, all
+    others take what the middle one of the next few takes. All is done twice, so that no time is spent on compiling.
+
+    data : points for at least one patch of their plan, which may be for more of them.
+    """
+    size, K = data.patch_size, recipe.n_prototypes
+    n = min(REHEARSED, len(data.order) // size)
     times: list[float] = []
     for _ in range(2):
         progress, times = Progress(0), []
-        for _, patch in zip(range(REHEARSED), data.patches(plan), strict=False):
+        for patch in replace(data, plan=Plan(n * size, n, n)).patches():
             began = time.perf_counter()
             progress = advanced(recipe, data.found.ground, progress, patch)
             times.append(time.perf_counter() - began)
-    whole = planned(n_points, plan.K, plan.symmetric, -(-n_points // plan.patch_size), max_evaluations)
     # The extended patch, and what a search keeps beside it.
-    memory = 3 * 8 * (plan.patch_size + plan.K) ** 2
-    evaluations = 0 if isinstance(data.found.ground, VectorGround) else whole.evaluations
-    seconds = times[0] + (whole.n_seen - 1) * float(np.median(times[1:] or times))
-    return Estimate(whole.n_seen, evaluations, seconds, memory)
+    memory = 3 * 8 * (size + K) ** 2
+    seconds = times[0] + (data.plan.n_seen - 1) * float(np.median(times[1:] or times))
+    return Estimate(data.plan.n_seen, n_evaluations, seconds, memory)

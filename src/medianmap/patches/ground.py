@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from ..metrics.registry import BoundMetric
 from ..sources.base import FloatArray, IntArray, Source
-from ..sources.computed import ComputedSource, take
+from ..sources.checks import refuse_bad_entries
+from ..sources.computed import ComputedSource, parts_to_compute, take
 from ..sources.dense import DenseSource
+from ..sources.kept import fits
 from ..spaces import squared_distances
 
 
@@ -26,7 +28,7 @@ class Prototypes:
     points: Any  # places (K,) in a source, K objects, or vectors (K, M)
     places: IntArray  # (K,) which of the points seen so far they are; -1 for means
     m: FloatArray  # (K,) multiplicities: the weight of all points seen so far that each stands for
-    D: NDArray[Any] | None  # (K, K) dissimilarities among them; None for vectors, and where they were not kept
+    D: NDArray[Any] | None  # (K, K) dissimilarities among them; None for vectors
     Y: FloatArray  # (K, C) label vectors, rows of NaN where no labelled point is behind; C = 0 without labels
 
     def subset(self, which: IntArray) -> Prototypes:
@@ -38,8 +40,15 @@ class Prototypes:
 class Ground(Protocol):
     """Points in the form that its kind of data has; an extended patch in the form that the map is trained on."""
 
-    def extended(self, before: Prototypes | None, patch: Any) -> tuple[Any, int]:
-        """Training data of prototypes and patch together, and how many dissimilarities were evaluated or read."""
+    def extended(self, before: Prototypes | None, points: Any, places: IntArray) -> tuple[Any, int]:
+        """Training data of prototypes and patch together, and how many dissimilarities were evaluated or read.
+
+        places (n,) are what errors call the points of the patch.
+        """
+        ...
+
+    def cost(self, n: int, K: int) -> int:
+        """How many dissimilarities `extended` evaluates or reads for n points after K prototypes."""
         ...
 
     def joined(self, points: Any, patch: Any) -> Any:
@@ -57,8 +66,11 @@ class VectorGround:
 
     n_jobs: int | None = None
 
-    def extended(self, before: Prototypes | None, patch: FloatArray) -> tuple[FloatArray, int]:
-        return patch if before is None else self.joined(before.points, patch), 0
+    def extended(self, before: Prototypes | None, points: FloatArray, places: IntArray) -> tuple[FloatArray, int]:
+        return points if before is None else self.joined(before.points, points), 0
+
+    def cost(self, n: int, K: int) -> int:
+        return 0
 
     def joined(self, points: FloatArray, patch: FloatArray) -> FloatArray:
         return np.concatenate([points, patch])
@@ -74,19 +86,22 @@ class ObjectGround:
     metric: BoundMetric
     n_jobs: int | None = None
 
-    def extended(self, before: Prototypes | None, patch: Any) -> tuple[DenseSource, int]:
-        source = ComputedSource(patch, self.metric, None, self.n_jobs)
-        own = source.kept()
-        D, evaluations = own.block(slice(None), slice(None)), source.evaluations
+    def extended(self, before: Prototypes | None, points: Any, places: IntArray) -> tuple[DenseSource, int]:
+        source = ComputedSource(points, self.metric, None, self.n_jobs, places=places)
+        D = source.kept().block(slice(None), slice(None))
         if before is None:
-            return DenseSource(D, self.metric.symmetric), evaluations
-        both = ComputedSource(self.joined(before.points, patch), self.metric, None, self.n_jobs)
-        K, n = len(before.m), len(patch)
-        old, new = np.arange(K), np.arange(K, K + n)
-        among = both.block(old, old) if before.D is None else before.D
+            return DenseSource(D, self.metric.symmetric), source.evaluations
+        joined, names = self.joined(before.points, points), np.append(before.places, places)
+        both = ComputedSource(joined, self.metric, None, self.n_jobs, places=names)
+        old, new = np.arange(len(before.m)), np.arange(len(before.m), len(names))
         forth = both.block(new, old)
         back = forth.T if self.metric.symmetric else both.block(old, new)
-        return DenseSource(np.block([[among, back], [forth, D]]), self.metric.symmetric), evaluations + both.evaluations
+        return _bordered(before, forth, back, D, self.metric.symmetric), source.evaluations + both.evaluations
+
+    def cost(self, n: int, K: int) -> int:
+        halved = self.metric.symmetric and fits(n)
+        within = sum((rows.stop - rows.start) * (cols.stop - cols.start) for rows, cols in parts_to_compute(n, halved))
+        return within + n * K * (1 if self.metric.symmetric else 2)
 
     def joined(self, points: Any, patch: Any) -> Any:
         return np.concatenate([points, patch]) if isinstance(patch, np.ndarray) else [*points, *patch]
@@ -101,39 +116,32 @@ class SourceGround:
 
     source: Source
 
-    def extended(self, before: Prototypes | None, patch: IntArray) -> tuple[DenseSource, int]:
-        D = self.source.block(patch, patch)
+    def extended(self, before: Prototypes | None, points: IntArray, places: IntArray) -> tuple[DenseSource, int]:
+        D = self._read(points, points)
         if before is None:
             return DenseSource(np.ascontiguousarray(D), self.source.symmetric), D.size
-        among = self.source.block(before.points, before.points) if before.D is None else before.D
-        forth = self.source.block(patch, before.points)
-        back = forth.T if self.source.symmetric else self.source.block(before.points, patch)
-        read = D.size + forth.size * (1 if self.source.symmetric else 2) + (among.size if before.D is None else 0)
-        return DenseSource(np.block([[among, back], [forth, D]]), self.source.symmetric), read
+        forth = self._read(points, before.points)
+        back = forth.T if self.source.symmetric else self._read(before.points, points)
+        return _bordered(before, forth, back, D, self.source.symmetric), self.cost(len(points), len(before.m))
+
+    def cost(self, n: int, K: int) -> int:
+        return n * n + n * K * (1 if self.source.symmetric else 2)
+
+    def _read(self, rows: IntArray, cols: IntArray) -> NDArray[Any]:
+        """The block, checked: a bad entry is called by its place in the source, not in the patch."""
+        block = self.source.block(rows, cols)
+        refuse_bad_entries(block, places=(rows, cols))
+        return block
 
     def joined(self, points: IntArray, patch: IntArray) -> IntArray:
         return np.concatenate([points, patch])
 
     def to_prototypes(self, points: IntArray, prototypes: IntArray) -> FloatArray:
-        return np.asarray(self.source.block(points, prototypes), np.float64)
+        return np.asarray(self._read(points, prototypes), np.float64)
 
 
-@dataclass(frozen=True)
-class BlockGround:
-    """An extended block that somebody measured; points are places, and `row` says where each lies in it."""
-
-    block: Source
-    row: dict[int, int]
-
-    def extended(self, before: Prototypes | None, patch: IntArray) -> tuple[DenseSource, int]:
-        points = patch if before is None else self.joined(before.points, patch)
-        rows = np.array([self.row[int(place)] for place in points], np.intp)
-        D = np.ascontiguousarray(self.block.block(rows, rows))
-        return DenseSource(D, self.block.symmetric), D.size - (0 if before is None else len(before.m) ** 2)
-
-    def joined(self, points: IntArray, patch: IntArray) -> IntArray:
-        return np.concatenate([points, patch])
-
-    def to_prototypes(self, points: IntArray, prototypes: IntArray) -> FloatArray:
-        rows, cols = ([self.row[int(place)] for place in places] for places in (points, prototypes))
-        return np.asarray(self.block.block(np.array(rows), np.array(cols)), np.float64)
+def _bordered(
+    before: Prototypes, forth: NDArray[Any], back: NDArray[Any], D: NDArray[Any], symmetric: bool
+) -> DenseSource:
+    """The extended patch, prototypes first: rows are points, columns candidates."""
+    return DenseSource(np.block([[before.D, back], [forth, D]]), symmetric)

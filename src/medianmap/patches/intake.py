@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from ..base import BaseMap
 from ..families import MedianMap
@@ -15,8 +17,8 @@ from ..metrics.registry import bind
 from ..sources import Source, as_dissimilarity
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import take
-from ..validation import as_objects, check_vectors
-from .ground import BlockGround, Ground, ObjectGround, Prototypes, SourceGround, VectorGround
+from ..validation import as_objects, check_vectors, n_dims
+from .ground import Ground, ObjectGround, SourceGround, VectorGround
 
 
 @dataclass(frozen=True)
@@ -28,16 +30,24 @@ class Intake:
     points: Any = None  # N objects or vectors; None where points are places in a source, or come as a stream
     stream: Iterator[Any] | None = None
     ids: Any = None
+    features: dict[str, Any] = field(default_factory=dict)  # n_features_in_, feature_names_in_, where there are such
+    begun: bool = False  # of a stream: whether its first points have fixed what the others must be
 
     def take(self, places: IntArray) -> Any:
         """The points at these places, in the ground's form."""
         return places if self.points is None else take(self.points, places)
 
-    def next_points(self, n: int) -> Any:
-        """The next n points of a stream, fewer at its end, in the ground's form; None after it."""
+    def next_points(self, n: int, seen: int) -> Any:
+        """The next n points of a stream, of which `seen` were read before, in the ground's form; None after its end."""
         assert self.stream is not None
         items = list(islice(self.stream, n))
-        return self.prepared(items) if items else None
+        if not items:
+            return None
+        try:
+            return self.prepared(items)
+        except (TypeError, ValueError) as error:
+            where = f"points {seen} to {seen + len(items) - 1} of the stream, counted from 0 there"
+            raise type(error)(f"{error} (Among {where}.)") from error
 
     def sample(self, points: Any) -> Any:
         """Something of the first points that tells these data from others."""
@@ -46,11 +56,26 @@ class Intake:
         return points
 
     def prepared(self, items: Any) -> Any:
-        """Objects as the ground has them, checked."""
+        """Objects as the ground has them, checked; after a first patch they must be of its kind."""
+        known = self.features.get("n_features_in_")
         if isinstance(self.ground, VectorGround):
-            return np.asarray(check_vectors(items), dtype=np.float64, order="C")
-        assert isinstance(self.ground, ObjectGround)
-        return as_objects(items, self.ground.metric)
+            points = np.asarray(check_vectors(items), dtype=np.float64, order="C")
+        else:
+            assert isinstance(self.ground, ObjectGround)
+            # Rows of numbers are vectors or lists, as the first patch was.
+            points = as_objects(items, self.ground.metric, vectors=known is not None if self.begun else None)
+        if known is not None and points.shape[1] != known:
+            raise ValueError(
+                f"X has {points.shape[1]} features, but PatchClusterer is expecting {known} features as input."
+            )
+        return points
+
+    def after_first(self, points: Any, m: FloatArray) -> Intake:
+        """The same, with what the first points of a stream fix: the kind of objects and parameters of the metric."""
+        ground = self.ground
+        if isinstance(ground, ObjectGround):
+            ground = replace(ground, metric=ground.metric.resolved(points, m))
+        return replace(self, ground=ground, begun=True, features=features_of(points, points))
 
 
 def is_stream(X: Any) -> bool:
@@ -58,48 +83,43 @@ def is_stream(X: Any) -> bool:
     return hasattr(X, "__next__")
 
 
-def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray] | None, n_jobs: int | None) -> Intake:
+def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_jobs: int | None) -> Intake:
     """What X is for this map; m(N) are the weights of its points, which some metrics need."""
-    if not isinstance(estimator, MedianMap):
-        ground = VectorGround(n_jobs)
-        if is_stream(X):
-            return Intake(ground, None, stream=iter(X))
-        vectors = np.asarray(check_vectors(X), dtype=np.float64, order="C")
-        return Intake(ground, len(vectors), vectors)
-    if estimator.metric == "precomputed" or isinstance(X, Source):
+    if isinstance(estimator, MedianMap) and (estimator.metric == "precomputed" or isinstance(X, Source)):
         if is_stream(X):
             raise ValueError(
                 "A stream of rows of a precomputed matrix cannot be clustered in patches, which need blocks of it; "
                 "pass the matrix, or each extended block to partial_fit."
             )
         source = as_dissimilarity(X, estimator.metric, metric_params=estimator.metric_params)
-        return Intake(SourceGround(source), source.shape[0], ids=source.ids)
-    metric = bind(estimator.metric, estimator.metric_params)
+        features = {"n_features_in_": source.shape[0]}
+        if n_dims(X) == 2 and not isinstance(X, Source):
+            features = columns_of(X)
+        return Intake(SourceGround(source), source.shape[0], ids=source.ids, features=features)
+    found = stream_intake(estimator, X, n_jobs)
     if is_stream(X):
-        return Intake(ObjectGround(metric, n_jobs), None, stream=iter(X))
-    objects = as_objects(X, metric)
-    weights = np.ones(len(objects)) if m is None else m(len(objects))
-    resolved = ObjectGround(metric.resolved(objects, weights), n_jobs)
-    return Intake(resolved, len(objects), objects)
-
-
-def resolved_by(found: Intake, points: Any, m: FloatArray) -> Intake:
-    """The same with metric parameters that the data fix taken from the first patch of a stream."""
-    if not isinstance(found.ground, ObjectGround):
         return found
-    return replace(found, ground=replace(found.ground, metric=found.ground.metric.resolved(points, m)))
+    points = found.prepared(X)
+    whole = found.after_first(points, m(len(points)))
+    return replace(whole, N=len(points), points=points, stream=None, features=features_of(X, points))
 
 
-def block_intake(D: Any, before: Prototypes | None, n_seen: int) -> tuple[Intake, IntArray]:
-    """An extended block (K + n, K + n) as the ground of one patch, and the n new points in it, numbered from n_seen."""
-    block = as_dissimilarity(D)
-    K = 0 if before is None else len(before.m)
-    n = block.shape[0] - K
-    if n < 1:
-        raise ValueError(
-            f"The block has {block.shape[0]} rows, and the first {K} are the prototypes so far; it holds no new point."
-        )
-    new = np.arange(n_seen, n_seen + n)
-    row = {int(place): j for j, place in enumerate(() if before is None else before.places)}
-    row |= {int(place): K + i for i, place in enumerate(new)}
-    return Intake(BlockGround(block, row), None), new
+def stream_intake(estimator: BaseMap, objects: Any, n_jobs: int | None) -> Intake:
+    """Objects that come as they come, of which none was seen yet."""
+    if not isinstance(estimator, MedianMap):
+        return Intake(VectorGround(n_jobs), None, stream=objects)
+    return Intake(ObjectGround(bind(estimator.metric, estimator.metric_params), n_jobs), None, stream=objects)
+
+
+def features_of(X: Any, points: Any) -> dict[str, Any]:
+    """The columns of X where its points are vectors; strings and other objects have none."""
+    if not (isinstance(points, np.ndarray) and points.ndim == 2):
+        return {}
+    return columns_of(X if n_dims(X) == 2 else points)
+
+
+def columns_of(X: Any) -> dict[str, Any]:
+    """n_features_in_ and feature_names_in_ as scikit-learn finds them."""
+    scratch = BaseEstimator()
+    validate_data(scratch, X, skip_check_array=True)
+    return vars(scratch)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from ..sources.base import IntArray
+
+# Dissimilarities of n points after K prototypes.
+Cost: TypeAlias = Callable[[int, int], int]
+# Dissimilarities of a pass over patches of the given sizes.
+Price: TypeAlias = Callable[[IntArray], int]
 
 
 def patch_sizes(N: int, n_patches: int) -> IntArray:
@@ -16,9 +24,28 @@ def patch_sizes(N: int, n_patches: int) -> IntArray:
     return sizes
 
 
-def patch_cost(n: int, K: int, symmetric: bool) -> int:
-    """Dissimilarities of n new points after K prototypes: n^2 + 2 K n, or half of it where each pair is asked once."""
-    return n * n // 2 + K * n if symmetric else n * n + 2 * K * n
+def price_of_sequence(sizes: IntArray, K: int, cost: Cost) -> int:
+    """cost of the first patch alone, of all others after K prototypes: the most that patch after patch can take."""
+    later, count = np.unique(sizes[1:], return_counts=True)
+    first = cost(int(sizes[0]), 0)
+    return first + sum(k * cost(n, K) for n, k in zip(later.tolist(), count.tolist(), strict=True))
+
+
+def price_of_tree(sizes: IntArray, K: int, cost: Cost) -> int:
+    """cost of every patch alone, and of their prototypes merged level by level; see `tree`."""
+    leaf, count = np.unique(sizes, return_counts=True)
+    total = sum(k * cost(n, 0) for n, k in zip(leaf.tolist(), count.tolist(), strict=True))
+    sets, width = len(sizes), merge_width(int(sizes[0]), K)
+    while sets > 1:
+        full, rest = divmod(sets, width)
+        total += full * cost(width * K, 0) + (cost(rest * K, 0) if rest else 0)
+        sets = full + (rest > 0)
+    return total
+
+
+def merge_width(patch_size: int, K: int) -> int:
+    """How many sets of K prototypes are merged at a time: about patch_size points, at least two sets."""
+    return max(2, patch_size // K)
 
 
 @dataclass(frozen=True)
@@ -26,8 +53,6 @@ class Plan:
     """A pass over N points in `n_patches` patches; the first `n_seen` are seen, all unless a budget forbids it."""
 
     N: int
-    K: int
-    symmetric: bool
     n_patches: int
     n_seen: int
 
@@ -45,41 +70,28 @@ class Plan:
         """(n_seen,) points of each patch."""
         return patch_sizes(self.N, self.n_patches)[: self.n_seen]
 
-    @property
-    def evaluations(self) -> int:
-        """sum over the patches of patch_cost; there are no prototypes before the first."""
-        return sum(patch_cost(int(n), self.K if k else 0, self.symmetric) for k, n in enumerate(self.sizes))
-
 
 @dataclass(frozen=True)
 class StreamPlan:
     """A pass over points that come as they come, patch_size at a time, until they end or the budget does."""
 
-    K: int
-    symmetric: bool
     patch_size: int
 
 
-def whole(N: int, K: int, symmetric: bool, n_patches: int) -> Plan:
-    """All N points."""
-    return Plan(N, K, symmetric, n_patches, n_patches)
-
-
-def planned(N: int, K: int, symmetric: bool, n_patches: int, max_evaluations: int | None) -> Plan:
+def planned(N: int, K: int, n_patches: int, max_evaluations: int | None, price: Price) -> Plan:
     """The least number of patches from n_patches on with which all points fit the budget; where even patches of 2 K
     points would cost too much, as many of those as fit, at least one."""
-    plan = whole(N, K, symmetric, n_patches)
-    if max_evaluations is None or plan.evaluations <= max_evaluations:
+    plan = Plan(N, n_patches, n_patches)
+    if max_evaluations is None or price(plan.sizes) <= max_evaluations:
         return plan
-    low, high = n_patches, max(n_patches, N // (2 * K))
-    while low < high:  # more patches cost less, up to rounding
-        middle = (low + high) // 2
-        if whole(N, K, symmetric, middle).evaluations <= max_evaluations:
-            high = middle
-        else:
-            low = middle + 1
-    plan = whole(N, K, symmetric, low)
-    if plan.evaluations <= max_evaluations:
+    most = max(n_patches, N // (2 * K))
+    # More patches cost less, up to rounding; what rounding spoils, stopping early mends.
+    cheaper = range(n_patches, most)
+    n = n_patches + bisect_left(cheaper, True, key=lambda n: price(patch_sizes(N, n)) <= max_evaluations)
+    plan = Plan(N, n, n)
+    if price(plan.sizes) <= max_evaluations:
         return plan
-    costs = [patch_cost(int(n), K if k else 0, symmetric) for k, n in enumerate(plan.sizes)]
-    return replace(plan, n_seen=max(1, int(np.searchsorted(np.cumsum(costs), max_evaluations, side="right"))))
+    seen = bisect_right(range(1, n + 1), max_evaluations, key=lambda k: price(plan.sizes[:k]))
+    while seen > 1 and price(plan.sizes[:seen]) > max_evaluations:
+        seen -= 1
+    return replace(plan, n_seen=max(1, seen))

@@ -21,9 +21,10 @@ from .ground import Ground, Prototypes
 
 @dataclass(frozen=True)
 class Patch:
-    """Points (n) in the ground's form, their places in the data (n,), weights m (n,) > 0 and label vectors y (n, C).
+    """Points (n) in the ground's form, their places in the data (n,), weights m (n,) and label vectors y (n, C).
 
-    Rows of y are NaN where a point has no label; C = 0 without any.
+    Rows of y are NaN where a point has no label; C = 0 without any. Weights are 0 for prototypes that stand for
+    nothing: they count only where there are too few other points.
     """
 
     points: Any
@@ -32,15 +33,19 @@ class Patch:
     y: FloatArray
     n_read: int = 0  # points read to make it, those of weight 0 included
 
+    def counting(self) -> Patch:
+        """The points that stand for something."""
+        which = np.flatnonzero(self.m)
+        return Patch(take(self.points, which), self.places[which], self.m[which], self.y[which], self.n_read)
+
 
 @dataclass(frozen=True)
 class Done:
-    """What one patch did: points, dissimilarities evaluated, epochs, quantization error of the extended patch."""
+    """What one patch took: points read, dissimilarities evaluated, epochs."""
 
-    n_points: int
+    n_read: int
     evaluations: int
     epochs: int
-    quantization_error: float
 
 
 NO_MATTER = ("random_state", "n_jobs", "verbose", "on_epoch", "search")
@@ -56,21 +61,42 @@ class Recipe:
     scaled: bool = False
     warm_start: bool = True
 
-    def about(self) -> str:
-        """What decides the result, in words: everything but how fast and how loud."""
+    @property
+    def n_prototypes(self) -> int:
+        return self.estimator._size()[0]
+
+    def about(self) -> tuple[Any, ...]:
+        """What decides the result: everything but how fast and how loud."""
         params = {k: v for k, v in self.estimator.get_params(deep=False).items() if k not in NO_MATTER}
-        params["init"] = np.asarray(params["init"]).tolist()
         if isinstance(self.estimator.random_state, int):  # another seed is another run; without one the file has it
             params["random_state"] = self.estimator.random_state
-        name = type(self.estimator).__name__
-        return repr((name, params, self.classes.tolist(), self.beta, self.scaled, self.warm_start))
+        return type(self.estimator).__name__, params, self.classes, self.beta, self.scaled, self.warm_start
 
-    def map_of(self, seed: int) -> BaseMap:
-        """The map to train on an extended patch."""
+    def map_of(self, seed: int, first: IntArray | None) -> BaseMap:
+        """The map to train on an extended patch; first (n,): the places of its points if it is the first patch."""
         fresh: BaseMap = clone(self.estimator).set_params(random_state=seed)
         if isinstance(fresh, MedianMap):
             fresh.set_params(metric="precomputed", metric_params=None)
+        if names_points(fresh.init):
+            fresh.set_params(init="random" if first is None else positions(fresh.init, first))
         return fresh
+
+
+def names_points(init: Any) -> bool:
+    """Whether the start is given as numbers of data points, not as a method or as vectors."""
+    return not isinstance(init, str) and np.ndim(init) == 1 and np.asarray(init).dtype.kind in "iu"
+
+
+def positions(init: Any, places: IntArray) -> IntArray:
+    """Where the data points `init` are among those of the first patch, whose places are given in rising order."""
+    indices = np.asarray(init)
+    missing = np.setdiff1d(indices, places)
+    if len(missing):
+        raise ValueError(
+            f"init names point {missing[0]}, but a start must lie in the first patch and count: "
+            f"{len(places)} points, {places[0]} to {places[-1]}. Choose points there, or a larger patch_size."
+        )
+    return np.searchsorted(places, indices)
 
 
 def cluster_patch(
@@ -81,32 +107,53 @@ def cluster_patch(
     A prototype that stands for nothing is no point any more; the map starts from a new point in its place. The
     multiplicity of a new prototype is the weight of its receptive field, so nothing is counted twice or lost.
     """
+    K = recipe.n_prototypes
     standing = None if before is None else before.subset(np.flatnonzero(before.m > 0))
-    data, evaluations = ground.extended(standing, patch.points)
-    points, places, m, y = patch.points, patch.places, patch.m, patch.y
-    if standing is not None:
-        points, places = ground.joined(standing.points, points), np.append(standing.places, places)
-        m, y = np.append(standing.m, m), np.vstack([standing.Y, y])
-    fitted = recipe.map_of(seed)
+    counting = patch.counting()
+    fitted = recipe.map_of(seed, counting.places if before is None else None)
+    if len(counting.m) + (0 if standing is None else len(standing.m)) < K:
+        return _each_its_own(ground, before, patch, K)
+    data, evaluations = ground.extended(standing, counting.points, counting.places)
+    both = _joined(ground, standing, counting)
     start = None
-    if before is not None and recipe.warm_start:
+    if before is not None and recipe.warm_start and len(before.m) == K:
         start = _start(before, data)
+    m, y = both.m, both.y
     known: NDArray[np.bool_] = ~np.isnan(y).any(axis=1)  # type: ignore[assignment]
     supervised = y.shape[1] > 0 and known.any()
     labels = LabelVectors(recipe.classes, np.where(known[:, None], y, 0.0), known)
     supervision = Supervision(labels, recipe.beta, recipe.scaled) if supervised else None
     trained = fitted._train(data, m, supervision, start)
 
-    K = len(fitted.hits_)
     if isinstance(data, DenseSource):
         at = fitted.medoid_indices_
-        chosen, places, among = take(points, at), places[at], np.ascontiguousarray(data.block(at, at))
+        chosen, places, among = take(both.points, at), both.places[at], np.ascontiguousarray(data.block(at, at))
     else:
         chosen, places, among = fitted.cluster_centers_, np.full(K, -1), None
     Y = trained.state.labels.copy() if supervised else np.full((K, y.shape[1]), np.nan)
     Y[np.bincount(fitted.labels_, weights=m * known, minlength=K) == 0] = np.nan
-    done = Done(len(patch.m), evaluations, fitted.n_iter_, fitted.quantization_error_)
-    return Prototypes(chosen, places, fitted.hits_, among, Y), done
+    return Prototypes(chosen, places, fitted.hits_, among, Y), Done(patch.n_read, evaluations, fitted.n_iter_)
+
+
+def _joined(ground: Ground, before: Prototypes | None, patch: Patch) -> Patch:
+    """Prototypes and patch as one patch, prototypes first."""
+    if before is None:
+        return patch
+    return Patch(
+        ground.joined(before.points, patch.points),
+        np.append(before.places, patch.places),
+        np.append(before.m, patch.m),
+        np.vstack([before.Y, patch.y]),
+    )
+
+
+def _each_its_own(ground: Ground, before: Prototypes | None, patch: Patch, K: int) -> tuple[Prototypes, Done]:
+    """Fewer than K points stand for something: each is a prototype, and those that stand for nothing fill up to K."""
+    data, evaluations = ground.extended(before, patch.points, patch.places)
+    both = _joined(ground, before, patch)
+    D = data.D if isinstance(data, DenseSource) else None
+    order = np.argsort(both.m == 0, kind="stable")[:K]
+    return Prototypes(both.points, both.places, both.m, D, both.y).subset(order), Done(patch.n_read, evaluations, 0)
 
 
 def _start(before: Prototypes, data: Any) -> State:
@@ -114,13 +161,14 @@ def _start(before: Prototypes, data: Any) -> State:
     Y = np.where(np.isnan(before.Y), _class_shares(before), before.Y)
     if not isinstance(data, DenseSource):
         return State(before.points, Y)
+    assert before.D is not None
     standing = np.flatnonzero(before.m > 0)
     places = np.full(len(before.m), -1, np.intp)
     places[standing] = np.arange(len(standing))
     free = np.arange(len(standing), data.shape[0])
     for j in np.flatnonzero(places < 0):
         # The new point nearest to the nearest prototype that stands for something: no evaluation is needed for it.
-        host = 0 if before.D is None else int(before.D[j, standing].argmin())
+        host = int(before.D[j, standing].argmin())
         nearest = int(data.block(np.array([host]), free)[0].argmin())
         places[j], free = free[nearest], np.delete(free, nearest)
     return State(places, Y)

@@ -26,20 +26,15 @@ def seed_of(seed: int, level: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, level, number]).generate_state(1)[0])
 
 
-def merged_tree(
-    patches: Iterable[Patch], ground: Ground, runner: Runner, seed: int, patch_size: int
-) -> Iterator[Result]:
-    """Results of all tasks, level after level; the last is the result of the whole.
-
-    A level takes as many sets of prototypes together as make about patch_size points, at least two.
-    """
+def merged_tree(patches: Iterable[Patch], ground: Ground, runner: Runner, seed: int, width: int) -> Iterator[Result]:
+    """Results of all tasks, level after level, `width` sets of prototypes merged at a time; the last is the result of
+    the whole."""
     level, results = 0, []
     for result in runner(patches, (seed_of(seed, 0, number) for number in count())):
         results.append(result[0])
         yield result
     while len(results) > 1:
         level += 1
-        width = max(2, patch_size // max(len(results[0].m), 1))
         groups = [results[k : k + width] for k in range(0, len(results), width)]
         unions = (union(group, ground) for group in groups)
         results = []
@@ -49,16 +44,15 @@ def merged_tree(
 
 
 def union(group: Sequence[Prototypes], ground: Ground) -> Patch:
-    """The prototypes of several sets that stand for something, as one patch of weighted points."""
-    standing = [prototypes.subset(np.flatnonzero(prototypes.m > 0)) for prototypes in group]
-    points = standing[0].points
-    for prototypes in standing[1:]:
+    """The prototypes of several sets as one patch of weighted points."""
+    points = group[0].points
+    for prototypes in group[1:]:
         points = ground.joined(points, prototypes.points)
     return Patch(
         points,
-        np.concatenate([prototypes.places for prototypes in standing]),
-        np.concatenate([prototypes.m for prototypes in standing]),
-        np.vstack([prototypes.Y for prototypes in standing]),
+        np.concatenate([prototypes.places for prototypes in group]),
+        np.concatenate([prototypes.m for prototypes in group]),
+        np.vstack([prototypes.Y for prototypes in group]),
     )
 
 
@@ -76,7 +70,8 @@ def on_this_machine(recipe: Recipe, ground: Ground, n_jobs: int | None) -> Runne
 def on_dask(recipe: Recipe, ground: Ground, client: Any) -> Runner:
     """Workers of a Dask cluster. They get recipe and ground once and the points of one patch a task; at most a few
     tasks a core wait at a time, so that a long stream of patches is not held in memory."""
-    handle = client.scatter((recipe, ground), broadcast=True, hash=False)
+    # A task, not scattered data: when every worker that holds its result dies, it is run again.
+    handle = client.submit(_carried, recipe, ground, pure=False)
 
     def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
         waiting: list[Any] = []
@@ -89,6 +84,10 @@ def on_dask(recipe: Recipe, ground: Ground, client: Any) -> Runner:
             yield future.result()
 
     return run
+
+
+def _carried(recipe: Recipe, ground: Ground) -> tuple[Recipe, Ground]:
+    return recipe, ground
 
 
 def _task(handle: tuple[Recipe, Ground], patch: Patch, seed: int) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,14 +36,18 @@ def check_entries(source: Source, total_weight: float = 1.0) -> None:
         )
 
 
-def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0) -> None:
-    """Raise ValueError for the first entry, in row order, that is NaN, infinite or negative."""
+def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0, places: Sequence[NDArray[np.intp]] = ()) -> None:
+    """Raise ValueError for the first entry, in row order, that is NaN, infinite or negative.
+
+    places : what the rows and columns of the panel are called; their numbers by default.
+    """
     # Two reductions and no temporary in the usual case: NaN fails any comparison, infinity is the maximum.
     if panel.size == 0 or (panel.min() >= 0 and panel.max() < np.inf):
         return
     at = tuple(np.argwhere(~((panel >= 0) & (panel < np.inf)))[0])
     value = panel[at]
-    where = f"D[{', '.join(str(k) for k in (first_row + at[0], *at[1:]))}]"
+    names = [place[k] for place, k in zip(places, at, strict=True)] if places else (first_row + at[0], *at[1:])
+    where = f"D[{', '.join(map(str, names))}]"
     if np.isnan(value):
         raise ValueError(
             f"{where} is NaN; every pair needs a dissimilarity. Fill in the missing entries or drop the point."

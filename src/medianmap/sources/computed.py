@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ class ComputedSource:
     ids: Sequence[str] | None = None
     n_jobs: int | None = None
     count: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
+    places: NDArray[np.intp] | None = None  # (N,) what errors call the objects; their numbers by default
 
     @property
     def evaluations(self) -> int:
@@ -48,14 +49,15 @@ class ComputedSource:
         """The block, computed in row chunks on `n_jobs` threads; errors name a pair by its place in the data."""
         n = len(self.objects)
         i, l = np.arange(n)[rows], np.arange(n)[cols]
+        at, to = (i, l) if self.places is None else (self.places[i], self.places[l])
         right = take(self.objects, cols)
         self.count["evaluations"] += len(i) * len(l)
         if self.metric.own_threads:
-            return self.metric.between(take(self.objects, rows), right, i, l, outer_threads(self.n_jobs))
+            return self.metric.between(take(self.objects, rows), right, at, to, outer_threads(self.n_jobs))
         out = np.empty((len(i), len(l)))
 
         def fill(part: slice) -> None:
-            out[part] = self.metric.between(take(self.objects, i[part]), right, i[part], l)
+            out[part] = self.metric.between(take(self.objects, i[part]), right, at[part], to)
 
         size = max(1, -(-len(i) // 16))
         run_chunks(fill, list(panels(len(i), size)), self.n_jobs if self.metric.threaded else 1)
@@ -87,8 +89,8 @@ class ComputedSource:
         if not fits(n):
             return partly_kept(self)
         D = np.empty((n, n))
-        for rows in panels(n, panel_height(n) if self.symmetric else n):
-            self.fill(D, rows, slice(rows.start if self.symmetric else 0, n))
+        for rows, cols in parts_to_compute(n, self.symmetric):
+            self.fill(D, rows, cols)
         return DenseSource(D, self.symmetric, self.ids)
 
 
@@ -100,6 +102,12 @@ def refuse_overflow(part: NDArray[np.float64], dtype: np.dtype[Any], rows: slice
             f"The dissimilarity of the pair ({rows.start + i}, {cols.start + l}) is {part.max():g}, too large for "
             f"{dtype}; choose dtype='float64' or divide the data by a constant."
         )
+
+
+def parts_to_compute(n: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:
+    """The blocks (rows, cols) of an n x n matrix to be computed; the rest of a symmetric one is mirrored."""
+    for rows in panels(n, panel_height(n) if symmetric else n):
+        yield rows, slice(rows.start if symmetric else 0, n)
 
 
 def panel_height(n: int) -> int:
