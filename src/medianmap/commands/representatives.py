@@ -31,7 +31,7 @@ FASTA_WIDTH = 60
 @param_option
 @read_option
 @click.option("--max-members", type=click.IntRange(2), default=None, metavar="N",
-              help="Seek the medoid of larger clusters in a random sample of N; by default in all members.")  # fmt: skip
+              help="Seek medoids of larger clusters in a random sample of N members; by default in all.")  # fmt: skip
 @click.option("--outlier-mads", type=click.FloatRange(0), default=3.0, show_default=True, metavar="X",
               help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the samples.")
@@ -110,7 +110,7 @@ def _folder(out: Path) -> Iterator[None]:
 def write_representatives(
     folder: Path, clusters: Clusters, found: Representatives, ids: list[str], records: Records | None
 ) -> list[Path]:
-    """Write the tables, and the sequences where the records have some; all are whole before the first takes its place."""
+    """Write the tables, and of strings their FASTA file; all are whole before the first takes its place."""
     from ..files import atomic
     from ..representatives import coverage
 
