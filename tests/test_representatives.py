@@ -146,7 +146,7 @@ def test_a_large_cluster_seeks_its_medoid_in_a_seeded_sample_with_the_old_repres
     assert len({int(table["medoid"][0]) for table in found}) > 1
     assert len({int(table["medoid"][1]) for table in found}) == 1
     D = as_dissimilarity(x, "euclidean").block(slice(None), slice(None))
-    sample = module._compared(0, np.arange(280), 7, 40, 1)
+    sample = module._compared(0, 7, 280, 40, 1)
     assert len(set(sample)) == 40
     assert 7 in sample
     assert found[0]["medoid"][0] == by_brute_force(D, list(sample))
@@ -199,6 +199,11 @@ def test_members_are_found_by_the_accession_that_mmseqs_makes_of_a_uniprot_id():
         representatives(clusters_of([["P1", "P4"]]), ids, words, "edit")
     with pytest.raises(ValueError, match=r"'P1' and 'sp\|P1\|A_HUMAN' are both the object 'sp\|P1\|A_HUMAN'"):
         representatives(clusters_of([["P1", "P2"], ["sp|P1|A_HUMAN"]]), ids, words, "edit")
+
+
+def test_a_representative_outside_its_cluster_is_refused():
+    with pytest.raises(ValueError, match="The representative 'b' is not a member of its own cluster"):
+        representatives(Clusters(["0"], ["b"], [["a"]]), ["a", "b"], ["AC", "AD"], "edit")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .readers.clusters import Clusters
-from .sources import Source, as_dissimilarity, check_entries
+from .sources import ALL, DenseSource, Source, SubsetSource, as_dissimilarity, check_entries
 from .sources.base import panels, rows_per_panel
 from .threads import limited
 from .validation import check_count, check_n_jobs, check_nonnegative, refuse_duplicate_ids
@@ -98,7 +98,7 @@ def representatives(
     refuse_duplicate_ids(names, "ids", "place")
     places, olds = _places(clusters, names)
     source = _source(objects, metric, metric_params, names, n_jobs)
-    compared = [_compared(k, places[k], olds[k], max_members, seed) for k in range(len(places))]
+    compared = [_compared(k, old, len(places[k]), max_members, seed) for k, old in enumerate(olds)]
     progress = _Progress(source.symmetric, places, compared, on_progress)
     table = np.zeros(len(places), CLUSTER_FIELDS)
     members = np.zeros(sum(map(len, places)), MEMBER_FIELDS)
@@ -107,15 +107,17 @@ def representatives(
         for k, (place, old, sample) in enumerate(zip(places, olds, compared, strict=True)):
             rows = members[start : start + len(place)]
             start += len(place)
-            chosen = medoid(source, sample, progress)
             rows["member"], rows["cluster"] = place, k
+            chosen = 0
             if len(place) > 1:  # a single member is its own medoid at no distance
-                to = np.asarray(source.block(place, np.array([chosen, old])), np.float64)
+                own = _own(source, place)
+                chosen = medoid(own, sample, progress)
+                to = np.asarray(own.block(ALL, np.array([chosen, old])), np.float64)
                 rows["to_medoid"], rows["to_old"] = to[:, 0], to[:, 1]
-                progress(2 * len(place))
+                progress(to.size)
             rows["outlier"] = outliers(rows["to_medoid"], outlier_mads)
             means = (fsum(rows[field]) / len(place) for field in ("to_old", "to_medoid"))
-            table[k] = (old, chosen, len(place), len(sample), *means, rows["outlier"].sum())
+            table[k] = (place[old], place[chosen], len(place), len(sample), *means, rows["outlier"].sum())
     clustered = np.zeros(len(names), bool)
     clustered[members["member"]] = True
     return Representatives(table, members, np.flatnonzero(~clustered))
@@ -202,7 +204,7 @@ def _source(
 
 
 def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[int]]:
-    """Where the members of each cluster, and their representatives, are in `names`; ValueError for who is not there."""
+    """Where the members of each cluster are in `names`, and which of them represents it; who is missing is refused."""
     place = {name: k for k, name in enumerate(names)}
     every = [member for members in clusters.members for member in members]
     if not every:
@@ -217,7 +219,15 @@ def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[
         )
     found = [np.array([place[member] for member in members], np.intp) for members in clusters.members]
     _refuse_shared(np.concatenate(found), every, names)
-    return found, [place[old] for old in clusters.representatives]
+    return found, [
+        _position(old, members) for old, members in zip(clusters.representatives, clusters.members, strict=True)
+    ]
+
+
+def _position(old: str, members: list[str]) -> int:
+    if old not in members:
+        raise ValueError(f"The representative {old!r} is not a member of its own cluster; add it to the members.")
+    return members.index(old)
 
 
 def _accessions(names: list[str]) -> dict[str, int]:
@@ -244,15 +254,20 @@ def _refuse_shared(places: IntArray, members: list[str], names: list[str]) -> No
         )
 
 
-def _compared(k: int, places: IntArray, old: int, max_members: int | None, seed: int) -> IntArray:
-    """The members among which the medoid of cluster k is sought, in their order: all, or the sample."""
-    if max_members is None or len(places) <= max_members:
-        return places
-    others = np.flatnonzero(places != old)
-    drawn = np.random.default_rng([seed, k]).choice(others, max_members - 1, replace=False)
-    kept = places == old
-    kept[drawn] = True
-    return places[kept]
+def _own(source: Source, place: IntArray) -> Source:
+    """The dissimilarities of one cluster's members; of few members all at once, since calls cost more than pairs."""
+    if len(place) > ROWS:
+        return SubsetSource(source, place)
+    return DenseSource(np.asarray(source.block(place, place)), source.symmetric)
+
+
+def _compared(k: int, old: int, n: int, max_members: int | None, seed: int) -> IntArray:
+    """Which of the n members of cluster k its medoid is sought among, in their order: all, or a sample with `old`."""
+    every = np.arange(n)
+    if max_members is None or n <= max_members:
+        return every
+    drawn = np.random.default_rng([seed, k]).choice(np.delete(every, old), max_members - 1, replace=False)
+    return np.sort(np.append(drawn, old))
 
 
 def _blocks(n: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:
