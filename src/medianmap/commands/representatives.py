@@ -1,0 +1,181 @@
+"""`medianmap representatives`: the true medoids of clusters that MMseqs2, Foldseek or CD-HIT made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .distances import progress_bar
+from .reading import param_option, parse_params, read_file, read_objects, read_option
+
+if TYPE_CHECKING:
+    from ..readers import Records
+    from ..readers.clusters import Clusters
+    from ..representatives import Representatives
+    from ..sources import Source
+
+FASTA_WIDTH = 60
+
+
+@click.command()
+@click.argument("clusters", metavar="CLUSTERS", type=click.Path(path_type=Path))
+@click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
+@click.option("--metric", default="alignment", show_default=True, metavar="NAME",
+              help="How two members are compared; 'precomputed' if INPUT holds dissimilarities.")  # fmt: skip
+@param_option
+@read_option
+@click.option("--max-members", type=click.IntRange(2), default=None, metavar="N",
+              help="Seek medoids of larger clusters in a random sample of N members; by default in all.")  # fmt: skip
+@click.option("--outlier-mads", type=click.FloatRange(0), default=3.0, show_default=True, metavar="X",
+              help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the samples.")
+@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
+def representatives(
+    clusters: Path, file: Path, out: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...],
+    max_members: int | None, outlier_mads: float, seed: int, threads: int | None,
+) -> None:  # fmt: skip
+    """Pick the true medoid of each of the CLUSTERS of the objects in INPUT, and flag outliers.
+
+    CLUSTERS is the two-column .tsv of MMseqs2 or Foldseek (representative, member) or the .clstr of CD-HIT, plain or
+    .gz; INPUT holds what was clustered. Writes representatives.tsv, members.tsv, coverage.tsv and, of sequences,
+    representatives.fasta. Outliers are told in clusters of 5 members and more.
+
+    Example: medianmap representatives run_cluster.tsv proteins.fasta -o medoids --threads -1
+    """
+    from ..readers.clusters import read_clusters
+    from ..representatives import representatives as find
+
+    if str(clusters) == str(file) == "-":
+        raise click.UsageError("CLUSTERS and INPUT cannot both be standard input; write one of them to a file.")
+    metric_params = parse_params(params)
+    given = read_clusters(clusters)
+    records, ids, objects = _input(file, metric, reading)
+    with _folder(out), progress_bar() as report:
+        try:
+            found = find(given, ids, objects, metric, metric_params=metric_params, max_members=max_members,
+                         outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=report)  # fmt: skip
+            written = write_representatives(out, given, found, ids, records)
+        except KeyboardInterrupt:
+            click.echo(
+                "medianmap: stopped, and nothing was written; run the same again, or with --max-members for less work.",
+                err=True,
+            )
+            sys.exit(130)
+    _tell(given, found, ids, file, written)
+
+
+def _input(file: Path, metric: str, reading: tuple[str, ...]) -> tuple[Records | None, list[str], Any]:
+    """The records where INPUT has any, the ids, and the objects or dissimilarities that they name."""
+    if metric != "precomputed":
+        records = read_objects(file, reading)
+        return records, records.ids, records.objects
+    source = _dissimilarities(file, reading)
+    if source.ids is None:
+        raise ValueError(f"{file} has no ids, so its points cannot be found in the clusters; give a matrix with ids.")
+    return None, list(source.ids), source
+
+
+def _dissimilarities(file: Path, reading: tuple[str, ...]) -> Source:
+    from ..readers import Matrix
+    from ..sources import as_dissimilarity, is_store
+
+    if not reading and is_store(file):
+        return as_dissimilarity(file)
+    found = read_file(file, reading)
+    if not isinstance(found, Matrix):
+        raise ValueError(f"{file} holds {len(found)} {found.kind} and no dissimilarities; choose another --metric.")
+    return found.source()
+
+
+@contextmanager
+def _folder(out: Path) -> Iterator[None]:
+    """Make the folder before long work rather than after it; one that was made in vain is removed again."""
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                out.rmdir()
+        raise
+
+
+def write_representatives(
+    folder: Path, clusters: Clusters, found: Representatives, ids: list[str], records: Records | None
+) -> list[Path]:
+    """Write the tables, and of strings their FASTA file; all are whole before the first takes its place."""
+    from ..files import atomic
+    from ..representatives import coverage
+
+    texts = {
+        "representatives.tsv": _table(
+            "cluster old_representative medoid size compared mean_to_old mean_to_medoid outliers",
+            (
+                (name, ids[old], ids[medoid], *numbers)
+                for name, (old, medoid, *numbers) in zip(clusters.names, found.clusters.tolist(), strict=True)
+            ),
+        ),
+        "members.tsv": _table(
+            "member cluster to_medoid to_old outlier",
+            (
+                (ids[member], clusters.names[cluster], to_medoid, to_old, int(outlier))
+                for member, cluster, to_medoid, to_old, outlier in found.members.tolist()
+            ),
+        ),
+        "coverage.tsv": _table("threshold old medoid", coverage(found.members).tolist()),
+    }
+    if records is not None and records.kind == "strings":
+        texts["representatives.fasta"] = _fasta(records, found.clusters["medoid"].tolist())
+    with ExitStack() as files:
+        for name, lines in texts.items():
+            file = files.enter_context(atomic(folder / name))
+            file.writelines(f"{line}\n".encode() for line in lines)
+    return [folder / name for name in texts]
+
+
+def _table(columns: str, rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """Lines by tabs; numbers are written so that they read back exact."""
+    yield "\t".join(columns.split())
+    for row in rows:
+        yield "\t".join(map(str, row))
+
+
+def _fasta(records: Records, places: list[int]) -> Iterator[str]:
+    for k in places:
+        about = records.descriptions[k] if records.descriptions else ""
+        yield f">{records.ids[k]} {about}".rstrip()
+        letters = str(records.objects[k])
+        yield from (letters[at : at + FASTA_WIDTH] for at in range(0, len(letters), FASTA_WIDTH))
+
+
+def _tell(given: Clusters, found: Representatives, ids: list[str], file: Path, written: list[Path]) -> None:
+    from ..representatives import named
+
+    table, n = found.clusters, len(found.members)
+    left = [ids[k] for k in found.unclustered]
+    if left:
+        verb = "is" if len(left) == 1 else "are"
+        click.echo(
+            f"medianmap: {len(left)} of {len(ids)} objects in {file} {verb} in no cluster and left out: {named(left)}.",
+            err=True,
+        )
+    sampled = int((table["compared"] < table["size"]).sum())
+    if sampled:
+        click.echo(
+            f"medianmap: {sampled} of {len(given)} clusters have their medoid from a sample of --max-members members.",
+            err=True,
+        )
+    changed = int((table["medoid"] != table["old"]).sum())
+    click.echo(
+        f"{len(given)} clusters of {n} members: {changed} have a medoid other than their representative so far; "
+        f"mean dissimilarity to it {found.members['to_old'].mean():.6g}, to the medoid "
+        f"{found.members['to_medoid'].mean():.6g}; {int(found.members['outlier'].sum())} outliers. "
+        f"Wrote {', '.join(map(str, written))}"
+    )

@@ -1,0 +1,131 @@
+"""Clusters as MMseqs2, Foldseek and CD-HIT write them: who belongs to whom, and who stands for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+
+from .opening import Opened, opening
+
+# "12  141aa, >HBA_HUMAN... *" and "13  141nt, >x... at +/99.10%": the name ends at the last three dots before the sign.
+_CLSTR_MEMBER = re.compile(r"\d+\s+\d+(?:aa|nt), >(?P<name>.+)\.\.\.\s+(?P<sign>\*|at\s.+)")
+_CLSTR_HEADER = re.compile(r">Cluster\s+(?P<name>\S+)")
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """K clusters: their names, the ids that represent them (K of each), and the ids of their members in file order.
+
+    Every id is a member of one cluster only, and every representative is a member of its own.
+    """
+
+    names: list[str]
+    representatives: list[str]
+    members: list[list[str]]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A member, the cluster it is in (by any key), and whether it represents it."""
+
+    number: int
+    cluster: str
+    member: str
+    represents: bool
+
+
+def read_clusters(path: str | PathLike[str]) -> Clusters:
+    """Read a two-column table (representative, member) by tabs, or a CD-HIT .clstr file; plain, .gz or "-".
+
+    The contents say which of the two it is. Clusters of a table are called "0", "1", .. in the order in which they
+    first occur, those of a .clstr file as the file calls them.
+    """
+    with opening(path) as opened:
+        first = next((line for line in opened.sample() if line.strip()), "")
+        if _CLSTR_HEADER.match(first):
+            return _gathered(opened.name, _clstr_lines(opened), counted=False)
+        if first.startswith(">"):
+            raise ValueError(
+                f"{opened.name} looks like sequences, not clusters; give the two-column .tsv or the .clstr file first."
+            )
+        return _gathered(opened.name, _table_lines(opened), counted=True)
+
+
+def _table_lines(opened: Opened) -> Iterator[_Line]:
+    for number, line in enumerate(opened.lines(), 1):
+        if not line.strip():
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if len(cells) != 2 or not all(cells):
+            raise ValueError(
+                f"{opened.name}: line {number} is not two ids with a tab between them, representative and member: "
+                f"{line.strip()[:60]!r}; write one such pair a line."
+            )
+        yield _Line(number, cells[0], cells[1], cells[0] == cells[1])
+
+
+def _clstr_lines(opened: Opened) -> Iterator[_Line]:
+    cluster = None
+    began: dict[str, int] = {}
+    for number, line in enumerate(opened.lines(), 1):
+        text = line.strip()
+        if header := _CLSTR_HEADER.fullmatch(text):
+            if cluster is not None and cluster not in began:
+                raise ValueError(f"{opened.name}: the cluster before line {number} has no members; remove its header.")
+            cluster = header["name"]
+            if cluster in began:
+                raise ValueError(
+                    f"{opened.name}: line {number} opens cluster {cluster} again, which has its members from line "
+                    f"{began[cluster]} on; give every cluster a name of its own."
+                )
+        elif text:
+            member = _CLSTR_MEMBER.fullmatch(text)
+            if member is None or cluster is None:
+                raise ValueError(
+                    f"{opened.name}: line {number} is neither a '>Cluster' header nor a member of CD-HIT's form "
+                    f"'0  141aa, >id... *': {text[:60]!r}; check that the file is whole."
+                )
+            began.setdefault(cluster, number)
+            yield _Line(number, cluster, member["name"], member["sign"] == "*")
+    if cluster not in began:
+        raise ValueError(f"{opened.name} ends after the header of cluster {cluster}; check that the file is whole.")
+
+
+def _gathered(name: str, lines: Iterator[_Line], counted: bool) -> Clusters:
+    """The lines by cluster; refused are an id that occurs twice and a cluster without exactly one representative."""
+    seen: dict[str, int] = {}
+    members: dict[str, list[str]] = {}
+    chosen: dict[str, str] = {}
+    opened_at: dict[str, int] = {}
+    for line in lines:
+        if line.member in seen:
+            raise ValueError(
+                f"{name}: lines {seen[line.member]} and {line.number} have the same member {line.member!r}; "
+                "an id belongs to one cluster, once."
+            )
+        seen[line.member] = line.number
+        members.setdefault(line.cluster, []).append(line.member)
+        opened_at.setdefault(line.cluster, line.number)
+        if line.represents:
+            if line.cluster in chosen:
+                raise ValueError(
+                    f"{name}: line {line.number} marks a second representative of cluster {line.cluster}, "
+                    f"{line.member!r} after {chosen[line.cluster]!r}; mark one with '*'."
+                )
+            chosen[line.cluster] = line.member
+    bare = next((cluster for cluster in members if cluster not in chosen), None)
+    if bare is not None:
+        lack = (
+            f"the representative {bare!r} is not a member of its own cluster; add a line with it in both columns"
+            if counted
+            else f"cluster {bare} has no representative; mark one of its members with '*'"
+        )
+        raise ValueError(f"{name}: line {opened_at[bare]}: {lack}.")
+    keys = list(members)
+    names = [str(k) for k in range(len(keys))] if counted else keys
+    return Clusters(names, [chosen[key] for key in keys], [members[key] for key in keys])
