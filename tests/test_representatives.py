@@ -161,6 +161,7 @@ def test_a_large_cluster_seeks_its_medoid_in_a_seeded_sample_with_the_old_repres
     D = as_dissimilarity(x, "euclidean").block(slice(None), slice(None))
     sample = module._compared(0, 7, 280, 40, 1)
     assert len(set(sample)) == 40
+    assert sample.tolist() == sorted(sample)
     assert 7 in sample
     assert found[0]["medoid"][0] == by_brute_force(D, list(sample))
     assert found[0]["mean_to_medoid"][0] == fsum(D[:280, found[0]["medoid"][0]]) / 280
