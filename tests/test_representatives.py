@@ -65,6 +65,19 @@ def test_a_tie_that_rounding_breaks_goes_to_the_earlier_member():
     assert medoid(as_dissimilarity(D), np.array([1, 0, 2])) == 1
 
 
+def test_a_difference_within_rounding_counts():
+    least = np.finfo(np.float64).eps
+    D = np.array([[0, 0.5, 9], [0.5 + 2 * least, 0, 9], [0.5, 0.5, 0]])
+    assert medoid(as_dissimilarity(D), np.arange(3)) == 1
+    assert medoid(as_dissimilarity(D), np.array([1, 0, 2])) == 1
+
+
+def test_a_tie_in_a_sample_goes_to_its_earlier_member():
+    ids = names(range(20))
+    found = representatives(clusters_of([ids], old=19), ids, np.zeros((20, 1)), "euclidean", max_members=5)
+    assert found.clusters["medoid"][0] == module._compared(0, 19, 20, 5, 0).min() < 19
+
+
 def test_globins_clustered_by_a_threshold_get_their_true_medoids():
     optional("Bio")
     from medianmap.datasets import load_globins
@@ -148,6 +161,7 @@ def test_a_large_cluster_seeks_its_medoid_in_a_seeded_sample_with_the_old_repres
     D = as_dissimilarity(x, "euclidean").block(slice(None), slice(None))
     sample = module._compared(0, 7, 280, 40, 1)
     assert len(set(sample)) == 40
+    assert sample.tolist() == sorted(sample)
     assert 7 in sample
     assert found[0]["medoid"][0] == by_brute_force(D, list(sample))
     assert found[0]["mean_to_medoid"][0] == fsum(D[:280, found[0]["medoid"][0]]) / 280

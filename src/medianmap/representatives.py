@@ -231,7 +231,7 @@ def _position(old: str, members: list[str]) -> int:
 
 
 def _accessions(names: list[str]) -> dict[str, int]:
-    """'sp|P69905|HBA_HUMAN' is P69905 to MMseqs2 and Foldseek; one that two names have is left out."""
+    """'sp|P69905|HBA_HUMAN' is P69905 to MMseqs2; one that two names have is left out."""
     found: dict[str, int] = {}
     twice = set()
     for k, name in enumerate(names):
