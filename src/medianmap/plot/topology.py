@@ -1,0 +1,116 @@
+"""The topology graph: prototypes in the plane, joined where points lie between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..extras import require
+from ..families import BatchMap
+from ..sources.base import FloatArray
+from ..structure import Layout, class_shares, layout, prototype_dissimilarities, topology_graph, two_best
+from ..structure.prototypes import fitted_map
+from .cells import pie_polygons
+from .colors import GREY, LINE, TEXT, class_colors, legend, most_frequent, new_axes
+
+# Names beside more nodes than this would cover one another.
+MOST_NAMES = 40
+NODE = "#0072B2"
+
+
+class TopologyDisplay:
+    """Neural gas, K-means or any map as a graph: nodes are prototypes, laid out by their dissimilarities.
+
+    The area of a node is its weight; an edge is the wider the more points have its ends as their two nearest.
+
+    Parameters
+    ----------
+    layout : positions of the prototypes.
+    edges : records (a, b, count).
+    hits : (K,) weight at each prototype.
+    shares, classes : (K, C) class shares and (C,) names; the nodes then are pies.
+    names : (K,) written beside the nodes, up to 40 of them.
+
+    Attributes
+    ----------
+    edges_, nodes_ : the drawn collections.
+    ax_, figure_ : the axes and figure drawn on.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        edges: NDArray[Any],
+        hits: FloatArray,
+        *,
+        shares: FloatArray | None = None,
+        classes: Any = None,
+        names: Sequence[Any] | None = None,
+    ) -> None:
+        self.layout = layout
+        self.edges = edges
+        self.hits = np.asarray(hits, np.float64)
+        self.shares = shares
+        self.classes = classes
+        self.names = names
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any = None, *, names: Sequence[Any] | None = None, ax: Any = None
+    ) -> Self:
+        """Compute the graph of a fitted map over its data X and draw it, with pies where labels y (N,) are given.
+
+        Squared distances, those of batch maps and of metric="sqeuclidean", are laid out by their roots.
+        """
+        fitted: Any = fitted_map(model)
+        points, P = two_best(model, X), prototype_dissimilarities(model, X)
+        squared = isinstance(fitted, BatchMap) or (isinstance(fitted.metric, str) and fitted.metric == "sqeuclidean")
+        shares, classes = (None, None) if y is None else class_shares(points["prototype"], y, len(P))
+        place = layout(np.sqrt(P) if squared else P)
+        display = cls(place, topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure."""
+        collections = require("matplotlib.collections", "plot", "Drawing")
+        ax = new_axes(ax, (6, 5))
+        z, (a, b) = self.layout.positions, (self.edges["a"], self.edges["b"])
+        extent = max(float(np.ptp(z, axis=0).max()), 1e-300)
+        count = self.edges["count"]
+        widths = 0.4 + 4.6 * np.sqrt(count / count.max()) if len(count) else []
+        self.edges_ = collections.LineCollection(
+            np.stack([z[a], z[b]], axis=1), linewidths=widths, colors=GREY, alpha=0.7, capstyle="round", zorder=1
+        )
+        ax.add_collection(self.edges_)
+        radii = self.radii() * extent
+        shares = np.ones((len(z), 1)) if self.shares is None else self.shares
+        labels, colors = [""], [NODE]
+        if self.shares is not None:
+            names = range(shares.shape[1]) if self.classes is None else self.classes
+            shares, labels = most_frequent(shares, self.hits, names)
+            colors = class_colors(len(labels))
+        wedges, number = pie_polygons(z, radii, shares)
+        self.nodes_ = collections.PolyCollection(
+            wedges, facecolors=[colors[c] for c in number], edgecolors=LINE, linewidths=0.5, zorder=2
+        )
+        ax.add_collection(self.nodes_)
+        if self.shares is not None:
+            legend(ax, labels, colors)
+        if self.names is not None and len(z) <= MOST_NAMES:
+            for (x, y), radius, name in zip(z, radii, self.names, strict=True):
+                ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3)
+        margin = 0.02 * extent + float(radii.max())
+        low, high = z.min(axis=0) - margin, z.max(axis=0) + margin
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+        ax.set_title(f"stress of the layout {self.layout.stress:.2f}", fontsize="small", color=TEXT)
+        ax.set_axis_off()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def radii(self) -> FloatArray:
+        """(K,) radius of each node as a share of the picture: its area is its weight; empty ones are dots."""
+        largest = 0.5 / np.sqrt(len(self.hits) + 8)
+        return np.maximum(0.35 * largest * np.sqrt(self.hits / max(self.hits.max(), 1e-300)), 0.004)
