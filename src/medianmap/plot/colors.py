@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..palette import FILLS
 from ..sources.base import FloatArray
 
 EMPTY, LINE, TEXT = "#EFEFEF", "#FFFFFF", "#222222"
-GREY = "#999999"
+GREY, PALE = "#999999", "#CFCFCF"
 NAMED = tuple(color for color in FILLS if color != GREY)  # grey is for all other classes
 NUMBERS = "cividis"
 
@@ -37,26 +38,32 @@ def text_color(rgba: Any) -> str:
     return "black" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 else "white"
 
 
-def most_frequent(
-    shares: FloatArray, hits: FloatArray, names: Sequence[Any], most: int = len(NAMED)
-) -> tuple[FloatArray, list[str]]:
-    """Class shares (K, C) with at most `most` classes of their own, the largest by weight, and one column for the rest.
+@dataclass(frozen=True)
+class Slices:
+    """What pies are cut into: shares (K, n), and the names and colours of the n columns."""
 
-    Order and colours are those of the classes; returns the shares and the names of their columns.
+    shares: FloatArray
+    names: list[str]
+    colors: list[str]
+
+
+def slices(shares: FloatArray, hits: FloatArray, classes: Sequence[Any]) -> Slices:
+    """Class shares (K, C) as pies can show them: the seven classes of most weight and one slice for all others.
+
+    Prototypes of weight hits (K,) > 0 without labelled points, whose rows are zero, become pies of "not labelled".
     """
-    labels = [str(name) for name in names]
-    if shares.shape[1] <= most:
-        return shares, labels
-    weight = (shares * hits[:, None]).sum(axis=0)
-    keep = np.sort(np.argsort(-weight, kind="stable")[:most])
-    rest = np.setdiff1d(np.arange(len(labels)), keep)
-    folded = np.column_stack([shares[:, keep], shares[:, rest].sum(axis=1)])
-    return folded, [*(labels[k] for k in keep), f"{len(rest)} other classes"]
-
-
-def class_colors(n: int) -> list[str]:
-    """Colours of n columns of `most_frequent`."""
-    return [*NAMED[:n], *[GREY] * (n - len(NAMED))]
+    names, colors = [str(name) for name in classes], list(NAMED[: len(classes)])
+    if len(names) > len(NAMED):
+        weight = (shares * hits[:, None]).sum(axis=0)
+        keep = np.sort(np.argsort(-weight, kind="stable")[: len(NAMED)])
+        rest = np.setdiff1d(np.arange(len(names)), keep)
+        shares = np.column_stack([shares[:, keep], shares[:, rest].sum(axis=1)])
+        names, colors = [*(names[k] for k in keep), f"{len(rest)} other classes"], [*NAMED, GREY]
+    unlabelled = (shares.sum(axis=1) == 0) & (hits > 0)
+    if unlabelled.any():
+        shares = np.column_stack([shares, unlabelled])
+        names, colors = [*names, "not labelled"], [*colors, PALE]
+    return Slices(shares, names, colors)
 
 
 def legend(ax: Any, names: Sequence[str], colors: Sequence[str], title: str | None = None) -> None:

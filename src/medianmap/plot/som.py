@@ -22,7 +22,7 @@ from ..structure import (
 from ..structure.prototypes import fitted_map, lattice_of
 from ..validation import check_choice
 from .cells import cell_polygons, pie_polygons, u_matrix_cells
-from .colors import EMPTY, LINE, NUMBERS, TEXT, class_colors, color_bar, legend, most_frequent, new_axes, text_color
+from .colors import EMPTY, LINE, NAMED, NUMBERS, TEXT, color_bar, legend, new_axes, slices, text_color
 
 COLORS = ("hits", "quality", "u-matrix", "supercluster", "component", "labels")
 # Numbers in cells are readable up to so many columns on a page of six inches.
@@ -123,29 +123,28 @@ class MapDisplay:
 
     def _pies(self, ax: Any) -> None:
         collections = require("matplotlib.collections", "plot", "Drawing")
-        names = range(self.values.shape[1]) if self.classes is None else self.classes
-        shares, labels = most_frequent(self.values, self.hits, names)
+        cut = slices(self.values, self.hits, range(self.values.shape[1]) if self.classes is None else self.classes)
         radii = 0.46 * np.sqrt(self.hits / max(self.hits.max(), 1e-300))
-        wedges, number = pie_polygons(self.lattice.positions, radii, shares)
-        colors = class_colors(len(labels))
+        wedges, number = pie_polygons(self.lattice.positions, radii, cut.shares)
         self.pies_ = collections.PolyCollection(
-            wedges, facecolors=[colors[c] for c in number], edgecolors="white", linewidths=0.3
+            wedges, facecolors=[cut.colors[c] for c in number], edgecolors="white", linewidths=0.3
         )
         ax.add_collection(self.pies_)
-        legend(ax, labels, colors)
+        legend(ax, cut.names, cut.colors)
 
     def _groups(self, ax: Any, cells: FloatArray) -> None:
         n = int(self.values.max()) + 1
-        palette = class_colors(7)
-        self.cells_ = _cells(ax, cells, facecolors=[palette[g % len(palette)] for g in self.values])
+        self.cells_ = _cells(ax, cells, facecolors=[NAMED[g % len(NAMED)] for g in self.values])
         self._write(ax, [str(g + 1) for g in self.values])  # colours repeat beyond seven groups, numbers do not
-        if n <= len(palette):
-            legend(ax, [f"{self.label} {g + 1}" for g in range(n)], palette[:n])
+        if n <= len(NAMED):
+            legend(ax, [f"{self.label} {g + 1}" for g in range(n)], NAMED[:n])
 
     def _write(self, ax: Any, words: list[str]) -> None:
         if self.lattice.shape[1] > MOST_COLUMNS:
             return
-        colors = self.cells_.to_rgba(self.values) if self.cells_.get_array() is not None else [(1, 1, 1)] * len(words)
+        colors = (
+            self.cells_.to_rgba(self.values) if self.cells_.get_array() is not None else self.cells_.get_facecolors()
+        )
         size = float(np.clip(90 / self.lattice.shape[1], 5, 10))
         for (x, y), word, color in zip(self.lattice.positions, words, colors, strict=True):
             ax.text(x, y, word, ha="center", va="center", fontsize=size, color=text_color(color))
@@ -185,8 +184,8 @@ class UMatrixDisplay:
         cells = cell_polygons(centers, self.lattice.kind, 0.5)
         self.cells_ = _cells(ax, cells, values=values)
         color_bar(ax, self.cells_, "dissimilarity of neighbouring exemplars")
-        size = float(np.clip(50 / cols, 1.0, 12.0))
-        ax.scatter(*self.lattice.positions.T, s=size, c="white", edgecolors=TEXT, linewidths=0.4, zorder=3)
+        if cols <= MOST_COLUMNS:
+            ax.scatter(*self.lattice.positions.T, s=60 / cols, c="white", edgecolors=TEXT, linewidths=0.4, zorder=3)
         _frame(ax, cells)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -195,7 +194,8 @@ class UMatrixDisplay:
 def _cells(ax: Any, polygons: FloatArray, *, values: Any = None, facecolors: Any = None) -> Any:
     """All cells as one collection, coloured by values (n,), NaN in light grey, or as said."""
     collections = require("matplotlib.collections", "plot", "Drawing")
-    cells = collections.PolyCollection(polygons, facecolors=facecolors, edgecolors=LINE, linewidths=0.6)
+    width = min(0.6, 8 / len(polygons) ** 0.5)  # seams stay thinner than the cells of a large map
+    cells = collections.PolyCollection(polygons, facecolors=facecolors, edgecolors=LINE, linewidths=width)
     if values is not None:
         color_map = require("matplotlib", "plot", "Drawing").colormaps[NUMBERS].with_extremes(bad=EMPTY)
         cells.set(array=np.ma.masked_invalid(np.asarray(values, np.float64)), cmap=color_map)
@@ -214,7 +214,7 @@ def _frame(ax: Any, polygons: FloatArray) -> None:
 def _component(component: int | str, names: list[str]) -> int:
     if isinstance(component, str) and component in names:
         return names.index(component)
-    if isinstance(component, int | np.integer) and 0 <= component < len(names):
+    if isinstance(component, int | np.integer) and not isinstance(component, bool) and 0 <= component < len(names):
         return int(component)
     raise ValueError(f"component is {component!r}; give a number below {len(names)} or one of the names {names[:10]}.")
 

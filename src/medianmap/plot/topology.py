@@ -14,7 +14,7 @@ from ..sources.base import FloatArray
 from ..structure import Layout, class_shares, layout, prototype_dissimilarities, topology_graph, two_best
 from ..structure.prototypes import fitted_map
 from .cells import pie_polygons
-from .colors import GREY, LINE, TEXT, class_colors, legend, most_frequent, new_axes
+from .colors import GREY, LINE, TEXT, Slices, legend, new_axes, slices
 
 # Names beside more nodes than this would cover one another.
 MOST_NAMES = 40
@@ -50,6 +50,8 @@ class TopologyDisplay:
         classes: Any = None,
         names: Sequence[Any] | None = None,
     ) -> None:
+        if names is not None and len(names) != len(hits):
+            raise ValueError(f"There are {len(names)} names for {len(hits)} prototypes; give one name a prototype.")
         self.layout = layout
         self.edges = edges
         self.hits = np.asarray(hits, np.float64)
@@ -76,32 +78,34 @@ class TopologyDisplay:
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure."""
         collections = require("matplotlib.collections", "plot", "Drawing")
+        to_rgb = require("matplotlib.colors", "plot", "Drawing").to_rgb
+        effects = require("matplotlib.patheffects", "plot", "Drawing")
         ax = new_axes(ax, (6, 5))
         z, (a, b) = self.layout.positions, (self.edges["a"], self.edges["b"])
-        extent = max(float(np.ptp(z, axis=0).max()), 1e-300)
-        count = self.edges["count"]
-        widths = 0.4 + 4.6 * np.sqrt(count / count.max()) if len(count) else []
+        extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has a picture, too
+        strength = np.sqrt(self.edges["count"] / self.edges["count"].max(initial=1e-300))
+        shades = np.column_stack([np.full((len(strength), 3), to_rgb(GREY)), 0.35 + 0.55 * strength])
+        widest = 5.0 * min(1.0, (50 / len(z)) ** 0.5)
         self.edges_ = collections.LineCollection(
-            np.stack([z[a], z[b]], axis=1), linewidths=widths, colors=GREY, alpha=0.7, capstyle="round", zorder=1
-        )
+            np.stack([z[a], z[b]], axis=1), linewidths=widest * (0.1 + 0.9 * strength), colors=shades,
+            capstyle="round", zorder=1,
+        )  # fmt: skip
         ax.add_collection(self.edges_)
         radii = self.radii() * extent
-        shares = np.ones((len(z), 1)) if self.shares is None else self.shares
-        labels, colors = [""], [NODE]
+        cut = Slices(np.ones((len(z), 1)), [], [NODE])
         if self.shares is not None:
-            names = range(shares.shape[1]) if self.classes is None else self.classes
-            shares, labels = most_frequent(shares, self.hits, names)
-            colors = class_colors(len(labels))
-        wedges, number = pie_polygons(z, radii, shares)
+            cut = slices(self.shares, self.hits, range(self.shares.shape[1]) if self.classes is None else self.classes)
+            legend(ax, cut.names, cut.colors)
+        wedges, number = pie_polygons(z, radii, cut.shares)
         self.nodes_ = collections.PolyCollection(
-            wedges, facecolors=[colors[c] for c in number], edgecolors=LINE, linewidths=0.5, zorder=2
+            wedges, facecolors=[cut.colors[c] for c in number], edgecolors=LINE, linewidths=0.5, zorder=2
         )
         ax.add_collection(self.nodes_)
-        if self.shares is not None:
-            legend(ax, labels, colors)
         if self.names is not None and len(z) <= MOST_NAMES:
+            halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names are read where they lie on nodes
             for (x, y), radius, name in zip(z, radii, self.names, strict=True):
-                ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3)
+                ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3,
+                        path_effects=halo)  # fmt: skip
         margin = 0.02 * extent + float(radii.max())
         low, high = z.min(axis=0) - margin, z.max(axis=0) + margin
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")

@@ -49,15 +49,22 @@ class TrainingDisplay:
         least = min(cost.min(), error.min())
         if least > 0 and max(cost.max(), error.max()) > WIDE * least:
             ax.set_yscale("log")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlabel("epoch")
         ax.set_ylabel("cost and error")
         ax.grid(alpha=0.3)
         self.sigma_ax_ = None
         if (sigma > 0).any():
             self.sigma_ax_ = ax.twinx()
-            lines += self.sigma_ax_.plot(epochs, np.where(sigma > 0, sigma, np.nan), ":", color=LINES[6], label="sigma")
+            lines += self.sigma_ax_.plot(
+                epochs,
+                np.where(sigma > 0, sigma, np.nan),
+                ":",
+                color=LINES[6],
+                label="sigma, the neighbourhood's range",
+            )
             self.sigma_ax_.set_yscale("log")
-            self.sigma_ax_.set_ylabel("sigma, the range of the neighbourhood")
+            self.sigma_ax_.set_ylabel("sigma")
         ax.legend(handles=lines, frameon=False, fontsize="small", loc="upper right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
