@@ -183,7 +183,7 @@ def test_topology_display(plt, rng, tmp_path):
     y = np.where(X[:, 0] > 0, "right", "left")
     for gas in (MedianNeuralGas(9, n_epochs=8, random_state=0), BatchNeuralGas(9, n_epochs=8, random_state=0)):
         gas.fit(X)
-        display = TopologyDisplay.from_estimator(gas, X, y, names=range(9))
+        display = TopologyDisplay.from_estimator(gas, X, y, names=np.arange(9))
         edges = structure.topology_graph(structure.two_best(gas, X))
         np.testing.assert_array_equal(display.edges, edges)
         z = display.layout.positions

@@ -48,7 +48,7 @@ class TopologyDisplay:
         *,
         shares: FloatArray | None = None,
         classes: Any = None,
-        names: Sequence[Any] | None = None,
+        names: Any = None,
     ) -> None:
         if names is not None and len(names) != len(hits):
             raise ValueError(f"There are {len(names)} names for {len(hits)} prototypes; give one name a prototype.")
@@ -60,9 +60,7 @@ class TopologyDisplay:
         self.names = names
 
     @classmethod
-    def from_estimator(
-        cls, model: Any, X: Any, y: Any = None, *, names: Sequence[Any] | None = None, ax: Any = None
-    ) -> Self:
+    def from_estimator(cls, model: Any, X: Any, y: Any = None, *, names: Any = None, ax: Any = None) -> Self:
         """Compute the graph of a fitted map over its data X and draw it, with pies where labels y (N,) are given.
 
         Squared distances, those of batch maps and of metric="sqeuclidean", are laid out by their roots.
@@ -77,21 +75,41 @@ class TopologyDisplay:
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure."""
+        ax = new_axes(ax, (6, 5))
+        z = self.layout.positions
+        extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has a picture, too
+        radii = self.radii() * extent
+        self._draw_edges(ax)
+        self._draw_nodes(ax, radii)
+        if self.names is not None and len(z) <= MOST_NAMES:
+            self._write(ax, radii, self.names)
+        margin = 0.02 * extent + float(radii.max())
+        low, high = z.min(axis=0) - margin, z.max(axis=0) + margin
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+        ax.set_title(f"stress of the layout {self.layout.stress:.2f}", fontsize="small", color=TEXT)
+        ax.set_axis_off()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_edges(self, ax: Any) -> None:
+        """Wide and dark where many points lie between two prototypes."""
         collections = require("matplotlib.collections", "plot", "Drawing")
         to_rgb = require("matplotlib.colors", "plot", "Drawing").to_rgb
-        effects = require("matplotlib.patheffects", "plot", "Drawing")
-        ax = new_axes(ax, (6, 5))
-        z, (a, b) = self.layout.positions, (self.edges["a"], self.edges["b"])
-        extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has a picture, too
-        strength = np.sqrt(self.edges["count"] / self.edges["count"].max(initial=1e-300))
-        shades = np.column_stack([np.full((len(strength), 3), to_rgb(GREY)), 0.35 + 0.55 * strength])
+        z, count = self.layout.positions, self.edges["count"]
+        strength = np.sqrt(count / count.max(initial=1e-300))
         widest = 5.0 * min(1.0, (50 / len(z)) ** 0.5)
         self.edges_ = collections.LineCollection(
-            np.stack([z[a], z[b]], axis=1), linewidths=widest * (0.1 + 0.9 * strength), colors=shades,
-            capstyle="round", zorder=1,
-        )  # fmt: skip
+            np.stack([z[self.edges["a"]], z[self.edges["b"]]], axis=1),
+            linewidths=widest * (0.1 + 0.9 * strength),
+            colors=np.column_stack([np.full((len(count), 3), to_rgb(GREY)), 0.35 + 0.55 * strength]),
+            capstyle="round",
+            zorder=1,
+        )
         ax.add_collection(self.edges_)
-        radii = self.radii() * extent
+
+    def _draw_nodes(self, ax: Any, radii: FloatArray) -> None:
+        collections = require("matplotlib.collections", "plot", "Drawing")
+        z = self.layout.positions
         cut = Slices(np.ones((len(z), 1)), [], [NODE])
         if self.shares is not None:
             cut = slices(self.shares, self.hits, range(self.shares.shape[1]) if self.classes is None else self.classes)
@@ -100,19 +118,15 @@ class TopologyDisplay:
         self.nodes_ = collections.PolyCollection(
             wedges, facecolors=[cut.colors[c] for c in number], edgecolors=LINE, linewidths=0.5, zorder=2
         )
+        ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # seen where a prototype has no points and so no pie
         ax.add_collection(self.nodes_)
-        if self.names is not None and len(z) <= MOST_NAMES:
-            halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names are read where they lie on nodes
-            for (x, y), radius, name in zip(z, radii, self.names, strict=True):
-                ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3,
-                        path_effects=halo)  # fmt: skip
-        margin = 0.02 * extent + float(radii.max())
-        low, high = z.min(axis=0) - margin, z.max(axis=0) + margin
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-        ax.set_title(f"stress of the layout {self.layout.stress:.2f}", fontsize="small", color=TEXT)
-        ax.set_axis_off()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+
+    def _write(self, ax: Any, radii: FloatArray, names: Sequence[Any]) -> None:
+        effects = require("matplotlib.patheffects", "plot", "Drawing")
+        halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names are read where they lie on nodes
+        for (x, y), radius, name in zip(self.layout.positions, radii, names, strict=True):
+            ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3,
+                    path_effects=halo)  # fmt: skip
 
     def radii(self) -> FloatArray:
         """(K,) radius of each node as a share of the picture: its area is its weight; empty ones are dots."""
