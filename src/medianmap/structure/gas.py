@@ -79,8 +79,7 @@ def _classical(S: FloatArray) -> FloatArray:
     values, vectors = eigh(Q, subset_by_index=[max(K - 2, 0), K - 1])
     values, vectors = values[::-1], vectors[:, ::-1]
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
-    # From a line no step leads into the plane, so the second axis starts with some width even where it has none.
-    z = vectors * np.sqrt(np.maximum(values, 1e-4 * values.max()))
+    z = vectors * np.sqrt(np.maximum(values, 0.0))
     return np.hstack([z, np.zeros((K, 2 - z.shape[1]))])
 
 

@@ -53,7 +53,7 @@ def superclusters(P: FloatArray, n_groups: int | None = None, method: str = "ave
     if n_groups is None:
         silhouettes = _silhouettes(S, tree)
         n_groups = max(silhouettes, key=lambda n: silhouettes[n], default=1)
-    return Superclusters(_in_order(cut_tree(tree, n_groups)[:, 0]), tree, silhouettes)
+    return Superclusters(cut_tree(tree, n_groups)[:, 0].astype(np.intp), tree, silhouettes)
 
 
 def _silhouettes(S: FloatArray, tree: FloatArray) -> dict[int, float]:
@@ -63,9 +63,3 @@ def _silhouettes(S: FloatArray, tree: FloatArray) -> dict[int, float]:
     numbers = range(2, min(MOST_GROUPS, len(S) - 1) + 1)
     cuts = cut_tree(tree, numbers) if numbers else np.empty((len(S), 0))
     return {n: float(silhouette_score(S, cuts[:, k], metric="precomputed")) for k, n in enumerate(numbers)}
-
-
-def _in_order(groups: IntArray) -> IntArray:
-    """The same groups, numbered as they first appear."""
-    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
-    return first.argsort().argsort()[number]
