@@ -15,7 +15,7 @@ from ..validation import check_count, check_weights
 from .prototypes import symmetrized
 
 # Stress that falls by less than this share has settled, as far as an eye can tell.
-SETTLED = 1e-6
+SETTLED = 1e-5
 
 
 def topology_graph(points: NDArray[Any], sample_weight: Any = None) -> NDArray[Any]:
