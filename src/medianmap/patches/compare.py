@@ -22,11 +22,11 @@ from ..tables import table
 from ..threads import limited
 from ..validation import check_count, check_weights
 from .clusterer import PatchClusterer
+from .data import BLOCK, distance_blocks
 from .fitted import fitted_map
 from .ground import Prototypes
 from .intake import Intake, intake, is_stream
 from .queries import as_queries, dissimilarities
-from .running import BLOCK, Data, distance_blocks
 from .step import Patch, Recipe, cluster_patch
 
 # The compilers work before the clock runs, on a fit of so many points.
@@ -133,7 +133,7 @@ def sampled(
         if last_run:
             prototypes, more = _last_run(estimator, found, m, prototypes)
             evaluations += more
-    return fitted_map(estimator, found, prototypes, found.N, done.epochs), evaluations
+    return fitted_map(estimator, found, prototypes, done.epochs), evaluations
 
 
 def _last_run(estimator: BaseMap, found: Intake, m: FloatArray, before: Prototypes) -> tuple[Prototypes, int]:
@@ -143,7 +143,7 @@ def _last_run(estimator: BaseMap, found: Intake, m: FloatArray, before: Prototyp
     A prototype without points stays.
     """
     nearest = np.empty(len(m), np.intp)
-    for at, G in distance_blocks(Data(found, m, None, None), before):
+    for at, G in distance_blocks(found, before):
         nearest[at] = G.argmin(axis=1)
     K = len(before.m)
     hits = np.bincount(nearest, weights=m, minlength=K).astype(np.float64)
@@ -157,7 +157,7 @@ def _last_run(estimator: BaseMap, found: Intake, m: FloatArray, before: Prototyp
         if not median:
             points[j] = (m[field, None] * members).sum(axis=0) / hits[j]
             continue
-        D, read = found.ground.extended(None, members)
+        D, read = found.ground.extended(None, members, field)
         # Plain sums, no BLAS: the same bits at any number of threads.
         costs = (m[field, None] * D.block(slice(None), slice(None))).sum(axis=0)
         places[j], evaluations = field[costs.argmin()], evaluations + read
