@@ -20,7 +20,7 @@ from ..quality import inertia
 from ..sources.base import FloatArray, IntArray
 from ..tables import table
 from ..threads import limited
-from ..validation import check_count, check_weights
+from ..validation import check_count, check_n_prototypes, check_weights
 from .clusterer import PatchClusterer
 from .data import BLOCK, distance_blocks
 from .fitted import fitted_map
@@ -89,6 +89,7 @@ def compare_passes(
         size = -(-found.N // check_count(n_patches, "n_patches"))
     size = min(size, found.N)
     sample_size = size if sample_size is None else min(check_count(sample_size, "sample_size"), found.N)
+    check_n_prototypes(map_._size()[0], sample_size, "the number of prototypes")
     labels = None if y is None else training_labels(y, m, stacklevel=3)
     judge = _Judge(X, m, labels, held_out, y if held_out is None else held_out_y)
 
