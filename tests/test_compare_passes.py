@@ -142,7 +142,7 @@ def test_mistakes_are_said(rng):
         (lambda: compare_passes(MedianKMeans(3), X, patch_size=10, n_patches=3), ValueError, "both given"),
         (lambda: compare_passes(MedianKMeans(3), X, patch_size=0), ValueError, "patch_size is 0"),
         (lambda: compare_passes(MedianKMeans(3), X, sample_size=0), ValueError, "sample_size is 0"),
-        (lambda: compare_passes(MedianKMeans(8), X, patch_size=4), ValueError, "fewer than the 8 prototypes"),
+        (lambda: compare_passes(MedianKMeans(8), X, patch_size=4), ValueError, "exceeds n_samples = 4"),
         (lambda: compare_passes(MedianKMeans(8), X, patch_size=20, sample_size=4), ValueError, "exceeds n_samples = 4"),
         (lambda: compare_passes(MedianKMeans(3), X, y=[0, 1] * 30, held_out=X), ValueError, "pass held_out_y"),
         (lambda: compare_passes(MedianKMeans(3), X, y=[0, 1]), ValueError, "y holds 2 labels"),
