@@ -128,6 +128,11 @@ def test_a_checkpoint_of_another_run_is_refused(rng, tmp_path):
     with pytest.raises(ValueError, match="checkpoint of another run"):
         fitted(tmp_path / "c", X[:80])
     with pytest.raises(ValueError, match="checkpoint of another run"):
+        fitted(tmp_path / "c", X, n_patches=4)
+    km = MedianKMeans(4, random_state=1)
+    with pytest.raises(ValueError, match="checkpoint of another run"):
+        PatchClusterer(km, patch_size=20, checkpoint=tmp_path / "c").fit(X, sample_weight=np.arange(1.0, 101))
+    with pytest.raises(ValueError, match="checkpoint of another run"):
         PatchClusterer(MedianKMeans(3, random_state=1), patch_size=20, checkpoint=tmp_path / "c").fit(X)
     with pytest.raises(ValueError, match="checkpoint of another run"):
         PatchClusterer(MedianKMeans(4, random_state=2), patch_size=20, checkpoint=tmp_path / "c").fit(X)

@@ -71,6 +71,7 @@ def test_patches_of_which_few_points_count(merge, family, rng):
     assert (patches.n_samples_seen_, patches.n_patches_) == (300, 6)
     if family is MEDIAN:
         assert (m[patches.medoid_indices_] > 0).all()
+        assert patches.n_evaluations_ <= 2 * 7**2  # those among the seven, not those of all others
     m[299] = m[0] = 0
     with pytest.raises(ValueError, match="the number of prototypes = 6 exceeds n_samples = 5"):
         PatchClusterer(estimator("som", 6, family), 50, merge=merge).fit(X, sample_weight=m)
@@ -270,6 +271,8 @@ def test_later_points_of_a_stream_are_of_the_kind_of_the_first():
     rows = [[1.0, 2.0], [3.0]] * 10 + [[1.0, 2.0]] * 20
     patches = PatchClusterer(km(2, metric=total), 20).fit(iter(rows))
     assert all(isinstance(center, list) for center in patches.cluster_centers_)
+    by_parts = PatchClusterer(km(2, metric=total)).partial_fit(rows[:20]).partial_fit(rows[20:])
+    assert all(isinstance(center, list) for center in by_parts.cluster_centers_)
     with pytest.raises(ValueError, match="Among points 20 to 39 of the stream"):
         PatchClusterer(km(2, metric=total), 20).fit(iter(rows[::-1]))
     with pytest.raises(ValueError, match=r"X has 1 features, but PatchClusterer is expecting 2 .*points 20 to 39"):

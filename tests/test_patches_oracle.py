@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from maps import METHODS, blobs, estimator, reference_fit
 
-from medianmap import MedianKMeans, PatchClusterer, PrototypeClassifier, reference
+from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, reference
 from medianmap.base import as_generator
 from medianmap.patches.tree import seed_of
 
@@ -100,3 +100,36 @@ def test_labels_of_a_patch_are_the_reference_on_the_extended_patch(rng):
         assert (m > 0).all()
     np.testing.assert_array_equal(clf.estimator_.medoid_indices_, places)
     np.testing.assert_allclose(clf.prototype_labels_, Y, rtol=1e-12)
+
+
+def test_a_warm_patch_goes_on_from_prototypes_and_their_labels(rng):
+    D, y = asymmetric(rng, 2 * P), rng.integers(3, size=2 * P)
+    vectors = np.eye(3)[y]
+
+    def fitted(n):
+        km = MedianKMeans(K, metric="precomputed", random_state=2)
+        return PrototypeClassifier(PatchClusterer(km, P), 0.3).fit(D[:n, :n], y[:n])
+
+    first, both = fitted(P), fitted(2 * P)
+    m, Y = first.estimator_.multiplicities_, first.prototype_labels_
+    assert (m > 0).all()
+    at = np.append(first.estimator_.medoid_indices_, np.arange(P, 2 * P))
+    block, weight, labels = D[np.ix_(at, at)], np.append(m, np.ones(P)), np.vstack([Y, vectors[P:]])
+    w, old = np.arange(K), None
+    while old is None or not (np.array_equal(w, old[0]) and np.array_equal(Y, old[1])):
+        old = w, Y
+        A, _ = reference.kmeans(reference.with_labels(block[:, w], labels, Y, 0.3), 0.0, weight)
+        w, Y = reference.median_step(A, block, w), reference.label_step(A, labels, Y)
+    np.testing.assert_array_equal(both.estimator_.medoid_indices_, at[w])
+    np.testing.assert_allclose(both.prototype_labels_, Y, rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", ["median", "batch"])
+def test_prototypes_without_labelled_points_take_the_labels_of_the_nearest_that_have_some(family, rng):
+    centers = np.array([[0.0], [1.0], [50.0], [53.0]])
+    x = centers[rng.integers(4, size=120)] + rng.normal(scale=0.01, size=(120, 1))
+    y = np.select([x[:, 0] < 0.5, x[:, 0] > 52], [7, 8], -1)
+    map_ = MedianKMeans(4, random_state=0) if family == "median" else BatchKMeans(4, random_state=0)
+    classifier = PrototypeClassifier(PatchClusterer(map_, 40), 1.0).fit(x, y)
+    assert np.round(np.sort(classifier.estimator_.cluster_centers_[:, 0])).tolist() == [0, 1, 50, 53]
+    assert classifier.predict(centers).tolist() == [7, 7, 8, 8]
