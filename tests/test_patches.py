@@ -270,7 +270,7 @@ def test_labels_guide_patches(labeling, merge):
     clf = PrototypeClassifier(
         PatchClusterer(map_, n_patches=5, merge=merge), 0.3, labeling=labeling, label_scale="mean"
     )
-    assert clf.fit(data.X, y).score(data.X, data.y) > 0.9
+    assert clf.fit(data.X, y).score(data.X, data.y) > 0.85
     assert clf.prototype_labels_.shape == (20, 2)
     np.testing.assert_allclose(clf.prototype_labels_.sum(axis=1), 1)
 

@@ -76,3 +76,4 @@ def test_mistakes_are_one_sentence_and_exit_code_2(args, sentence, words, tmp_pa
         main(["patches", *given, "-o", str(tmp_path / "out")])
     assert stopped.value.code == 2
     assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -46,12 +46,17 @@ def patches(file: Path, out: Path, **options: Any) -> None:
     from ..readers import iter_records
 
     clusterer = built(**options)
-    out.mkdir(parents=True, exist_ok=True)
+    new = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)  # before the work: a folder that cannot be made is said at once
     with told_on(sys.stderr) as report:
         clusterer.set_params(on_patch=report)
         try:
             clusterer.fit(record.object for record in iter_records(file))
-        except KeyboardInterrupt:
+        except BaseException as error:
+            if new and not any(out.iterdir()):
+                out.rmdir()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
             again = "the same command goes on" if options["checkpoint"] else "with --checkpoint it could go on"
             click.echo(f"medianmap: stopped; {again} where it was.", err=True)
             sys.exit(130)
