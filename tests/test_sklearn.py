@@ -11,7 +11,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from medianmap import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
+from medianmap import (
+    BatchKMeans,
+    BatchNeuralGas,
+    BatchSOM,
+    MedianKMeans,
+    MedianNeuralGas,
+    MedianSOM,
+    RelationalKMeans,
+    RelationalNeuralGas,
+    RelationalSOM,
+)
 
 # A grid of one row: the check of clusterers wants no empty cluster between others, which a SOM may well have.
 VECTORS = [
@@ -21,11 +31,16 @@ VECTORS = [
     BatchKMeans(3),
     BatchNeuralGas(3, n_epochs=10),
     BatchSOM((1, 3), n_epochs=10),
+    RelationalKMeans(3),
+    RelationalNeuralGas(3, n_epochs=10),
+    RelationalSOM((1, 3), n_epochs=10),
 ]
 PRECOMPUTED = [
     MedianKMeans(3, metric="precomputed"),
     MedianNeuralGas(3, n_epochs=10, metric="precomputed"),
     MedianSOM((1, 3), n_epochs=10, metric="precomputed"),
+    MedianNeuralGas(3, n_epochs=10, metric="precomputed", annealing="relational"),
+    RelationalNeuralGas(3, n_epochs=10, metric="precomputed"),
 ]
 
 

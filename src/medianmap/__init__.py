@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .health import check_dissimilarity
     from .patches.clusterer import PatchClusterer
     from .persistence import load, save
+    from .relational_estimators import RelationalKMeans, RelationalNeuralGas, RelationalSOM
     from .sources import as_dissimilarity
 
 # Names are imported when first used, so that `medianmap --help` does not wait for compilers and linear algebra.
@@ -22,6 +23,9 @@ _HOME = {
     "BatchKMeans": ".estimators",
     "BatchNeuralGas": ".estimators",
     "BatchSOM": ".estimators",
+    "RelationalKMeans": ".relational_estimators",
+    "RelationalNeuralGas": ".relational_estimators",
+    "RelationalSOM": ".relational_estimators",
     "PrototypeClassifier": ".classifier",
     "PatchClusterer": ".patches.clusterer",
     "all_pairs": ".allpairs",
@@ -40,6 +44,9 @@ __all__ = [
     "MedianSOM",
     "PatchClusterer",
     "PrototypeClassifier",
+    "RelationalKMeans",
+    "RelationalNeuralGas",
+    "RelationalSOM",
     "__version__",
     "all_pairs",
     "as_dissimilarity",

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from ._version import __version__
 from .files import atomic
@@ -104,6 +105,9 @@ class Writer:
             entry = f"a{len(self.arrays)}.npy"
             self.arrays[entry] = np.asarray(value)
             return {"array": entry}
+        if isinstance(value, csr_array):
+            parts = (value.data, value.indices, value.indptr, np.array(value.shape))
+            return {"sparse": [self.encode(part, where) for part in parts]}
         if callable(value):
             raise ValueError(
                 f"{where} is a Python function, and a model file holds no code: register the function under a name "
@@ -138,6 +142,9 @@ class Reader:
         if kind == "dict":
             return {key: self.decode(item) for key, item in content.items()}
         items = [self.decode(item) for item in content]
+        if kind == "sparse":
+            data, indices, indptr, shape = items
+            return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
         if kind == "tuple":
             return tuple(items)
         if kind == "list":

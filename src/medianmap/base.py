@@ -112,8 +112,14 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         """The space to train in, with its entries computed and checked."""
         raise NotImplementedError
 
-    def _prototype_attributes(self, given: Space, m: FloatArray, prototypes: NDArray[Any]) -> dict[str, Any]:
-        """The fitted attributes that depend on the kind of prototype."""
+    def _final_distances(self, space: Space, prototypes: NDArray[Any]) -> FloatArray:
+        """G (N, K) as `predict` will see it, to the last bit."""
+        return space.distances(prototypes)
+
+    def _prototype_attributes(
+        self, given: Space, space: Space, m: FloatArray, prototypes: NDArray[Any]
+    ) -> dict[str, Any]:
+        """The fitted attributes that depend on the kind of prototype; `space` is `given` made ready."""
         raise NotImplementedError
 
     def _to_prototypes(self, X: Any) -> FloatArray:
@@ -163,10 +169,10 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
             else:
                 best = self._continued(problem, rule, go_on_from)
             prototypes = space.lifted(best.prototypes, keep)
-            G = space.distances(prototypes)
+            G = self._final_distances(space, prototypes)
             fitted = {
                 **features,
-                **self._prototype_attributes(given, m, prototypes),
+                **self._prototype_attributes(given, space, m, prototypes),
                 "labels_": G.argmin(axis=1),
                 "inertia_": inertia(G, m),
                 "quantization_error_": quantization_error(G, m),
@@ -256,7 +262,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         for run in range(self.n_init if start is None else 1):
             places = start_points(self.init, space, K, problem.m, rng) if start is None else start
             prototypes = space.at(places) if places.ndim == 1 else places
-            state = anneal(problem, prototypes, rule.sigmas, rule.sigma_end, rule.max_settling, rng, self._watch, run)
+            state = self._annealed_from(problem, prototypes, rule.sigmas, rule, rng, run)
             G = space.distances(state.prototypes)
             if problem.label_term is not None:
                 G = problem.label_term.added_to(G, state.labels)
@@ -271,8 +277,19 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         warm, end = min(self._warm_sigma(self._size()[0]), rule.sigmas[0]), rule.sigma_end
         sigmas = geometric(warm, end, -(-len(rule.sigmas) // 10)) if warm > end else rule.sigmas[-1:]
         rng = as_generator(self.random_state)
-        start = State(state.prototypes, state.labels)
-        return anneal(problem, start, sigmas, rule.sigma_end, rule.max_settling, rng, self._watch)
+        return self._annealed_from(problem, State(state.prototypes, state.labels), sigmas, rule, rng)
+
+    def _annealed_from(
+        self,
+        problem: Problem,
+        start: NDArray[Any] | State,
+        sigmas: FloatArray,
+        rule: Rule,
+        rng: np.random.Generator,
+        run: int = 0,
+    ) -> State:
+        """Where training through `sigmas` and at sigma_end gets from prototypes, or from a state with labels."""
+        return anneal(problem, start, sigmas, rule.sigma_end, rule.max_settling, rng, self._watch, run)
 
     def _watch(self, epoch: Epoch) -> None:
         if self.verbose > 1 or (self.verbose and epoch.number % 10 == 0):

@@ -14,7 +14,9 @@ from sklearn.model_selection import check_cv
 from .base import BaseMap, Supervision, Trained
 from .classifier import LABELINGS, PrototypeClassifier, check_classifier, majority_labels
 from .engine import State
+from .families import source_of
 from .labels import UNLABELLED, LabelVectors, training_labels, why_none_counts
+from .relational import RelationalSpace
 from .sources import ALL, SubsetSource
 from .sources.base import FloatArray, Index, IntArray
 from .spaces import MedianSpace, Space, VectorSpace
@@ -167,7 +169,7 @@ class _Task:
         before: State | None = None
         for beta in self.grid:
             fitted: BaseMap = clone(self.estimator)
-            if isinstance(self.space, MedianSpace):
+            if not isinstance(self.space, VectorSpace):
                 fitted.set_params(metric="precomputed", metric_params=None)
             supervision = Supervision(self.labels.subset(train), float(beta), self.scaled)
             trained = fitted._train(data, self.m[train], supervision, before)
@@ -176,14 +178,15 @@ class _Task:
 
     def winners(self, fitted: BaseMap, train: IntArray, queries: IntArray) -> IntArray:
         """(n,) nearest prototype of the points `queries` (n,), in a map fitted to the points `train`."""
+        if isinstance(self.space, RelationalSpace):
+            return fitted.predict(self.space.source.block(queries, train))
         if isinstance(self.space, MedianSpace):
             return fitted.assign(self.space.source.block(queries, train[fitted.medoid_indices_]))
         return fitted.predict(self._data(queries))
 
     def _data(self, points: Index) -> Any:
         """What a map takes as X for some of the points."""
-        if isinstance(self.space, MedianSpace):
-            source = self.space.source
-            return source if isinstance(points, slice) else SubsetSource(source, points)
-        assert isinstance(self.space, VectorSpace)
-        return self.space.X[points]
+        if isinstance(self.space, VectorSpace):
+            return self.space.X[points]
+        source = source_of(self.space)
+        return source if isinstance(points, slice) else SubsetSource(source, points)

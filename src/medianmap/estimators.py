@@ -150,6 +150,7 @@ class MedianKMeans(_KMeans, MedianMap):
         n_epochs: int | None = None,
         init: Any = "random",
         n_init: int = 1,
+        annealing: str = "median",
         collisions: str = "distinct",
         search: str = "auto",
         refine: None = None,
@@ -165,6 +166,7 @@ class MedianKMeans(_KMeans, MedianMap):
         self.n_epochs = n_epochs
         self.init = init
         self.n_init = n_init
+        self.annealing = annealing
         self.collisions = collisions
         self.search = search
         self.refine = refine
@@ -209,6 +211,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         sigma_end: float = 0.01,
         init: Any = "random",
         n_init: int = 1,
+        annealing: str = "median",
         collisions: str = "distinct",
         search: str = "auto",
         refine: None = None,
@@ -225,6 +228,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         self.sigma_end = sigma_end
         self.init = init
         self.n_init = n_init
+        self.annealing = annealing
         self.collisions = collisions
         self.search = search
         self.refine = refine
@@ -274,6 +278,7 @@ class MedianSOM(_SOM, MedianMap):
         sigma_end: float = 0.01,
         init: Any = "random",
         n_init: int = 1,
+        annealing: str = "median",
         collisions: str = "distinct",
         search: str = "auto",
         refine: None = None,
@@ -292,6 +297,7 @@ class MedianSOM(_SOM, MedianMap):
         self.sigma_end = sigma_end
         self.init = init
         self.n_init = n_init
+        self.annealing = annealing
         self.collisions = collisions
         self.search = search
         self.refine = refine

@@ -1,17 +1,22 @@
-"""The two families: median maps, whose prototypes are data points, and batch maps, whose prototypes are means."""
+"""The three families: prototypes are data points (median), combinations of the data (relational) or means (batch)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
-from .base import BaseMap
+from .base import BaseMap, Rule
+from .engine import Problem, State
 from .metrics.registry import bind
+from .relational import RelationalSpace, between_prototypes, products, snapped
 from .search import CHOICES, check_search_fits
 from .sources import (
     ComputedSource,
@@ -34,18 +39,109 @@ from .sources.pairs import is_pair_store
 from .spaces import COLLISIONS, MedianSpace, Space, VectorSpace, squared_distances
 from .validation import as_objects, check_choice, check_vectors, n_dims
 
+ANNEALINGS = ("median", "relational")
 
-class MedianMap(BaseMap):
-    """Prototypes are data points; X is anything that `as_dissimilarity` accepts."""
+
+class DissimilarityMap(BaseMap):
+    """X is anything that `as_dissimilarity` accepts: a matrix, a source, or objects and a metric."""
 
     metric: Any
     metric_params: Any
+
+    def _source(self, X: Any) -> Source:
+        if self.metric == "precomputed" or isinstance(X, Source):
+            return as_dissimilarity(X, self.metric, metric_params=self.metric_params)
+        return computed(X, self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
+
+    def _features(self, X: Any, given: Space) -> dict[str, Any]:
+        if self.metric != "precomputed":
+            source = source_of(given)
+            objects = source.objects if isinstance(source, ComputedSource) else None
+            if not isinstance(objects, np.ndarray):
+                return {}  # strings and other objects have no columns
+            return super()._features(X if n_dims(X) == 2 else objects, given)
+        if n_dims(X) == 2 and not isinstance(X, Source):
+            return super()._features(X, given)
+        return {"n_features_in_": given.n_points}  # a source, a path, a condensed vector
+
+    def _checked(self, source: Source, m: FloatArray, K: int) -> Source:
+        """The source to train on: parameters fixed, dear dissimilarities kept, entries looked through."""
+        source = self._resolved(source, m)
+        if isinstance(source, DearSource):
+            source = source.kept()
+        if not isinstance(source, PartlyKeptSource):  # every value is checked as it comes, and a pass is dear
+            check_entries(source, K * float(m.sum()))
+        return source
+
+    def _resolved(self, source: Source, m: FloatArray) -> Source:
+        """The source with metric parameters that the weighted data fix."""
+        if not isinstance(source, ComputedSource):
+            return source
+        return replace(source, metric=source.metric.resolved(source.objects, m))
+
+    def _from_objects(self, X: Any, objects: Any) -> FloatArray:
+        """(n_query, n) dissimilarities from the queries X to objects of the training data."""
+        metric = bind(self.metric, self.metric_params_)
+        vectors = hasattr(self, "n_features_in_")
+        queries = as_objects(X, metric, vectors=vectors)
+        if vectors:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return metric.between(queries, objects)
+
+    def _from_training_points(self, X: Any, at: IntArray, ids: Sequence[str] | None) -> NDArray[Any]:
+        """The columns `at` out of dissimilarities (n_query, N) to all training points, in any form.
+
+        ids : the names that those columns had in training, to be compared where X has names.
+        """
+        N, who = self.n_features_in_, type(self).__name__
+        if isinstance(X, str | PathLike):
+            X = as_dissimilarity(X) if is_pair_store(Path(X)) else open_npy(Path(X))
+        if not isinstance(X, Source) and n_dims(X) == 1 and condensed_size(len(X)) == N:
+            X = as_dissimilarity(X)  # the training data themselves
+        if isinstance(X, Source):
+            if X.shape[1] != N:
+                raise ValueError(f"X is a source of {X.shape[1]} points, but {who} was fitted on {N}.")
+            G = points_to(X, at)
+            refuse_bad_entries(G)
+            return G
+        names = column_ids(X)
+        if names is not None and len(names) == N and ids is not None:
+            for i, name in zip(at, ids, strict=True):
+                if names[i] != name:
+                    raise ValueError(
+                        f"Column {i} is named {names[i]!r}, but was {name!r} in training; "
+                        "put the columns in the order of the training points."
+                    )
+        D = check_queries(ids_and_array(X)[1] if hasattr(X, "condensed_form") else X, N, "training point", who)
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return D[:, at]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.positive_only = precomputed
+        return tags
+
+
+def source_of(space: Space) -> Source:
+    """The dissimilarities of a median or relational space."""
+    assert isinstance(space, MedianSpace | RelationalSpace)
+    return space.source
+
+
+class MedianMap(DissimilarityMap):
+    """Prototypes are data points."""
+
+    annealing: str
     collisions: str
     search: str
     refine: None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_choice(self.annealing, "annealing", ANNEALINGS)
         check_choice(self.collisions, "collisions", COLLISIONS)
         check_choice(self.search, "search", CHOICES)
         check_search_fits(self.search, self._gives, type(self).__name__)
@@ -54,42 +150,36 @@ class MedianMap(BaseMap):
     def _distinct_start(self) -> bool:
         return self.collisions == "distinct"
 
-    def _given_space(self, X: Any) -> MedianSpace:
-        if self.metric == "precomputed" or isinstance(X, Source):
-            source = as_dissimilarity(X, self.metric, metric_params=self.metric_params)
-        else:
-            source = computed(X, self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
+    def _space(self, source: Source) -> MedianSpace:
         return MedianSpace(source, self.search, self.collisions, self.n_jobs)
 
-    def _features(self, X: Any, given: Space) -> dict[str, Any]:
-        assert isinstance(given, MedianSpace)
-        if self.metric != "precomputed":
-            objects = given.source.objects if isinstance(given.source, ComputedSource) else None
-            if not isinstance(objects, np.ndarray):
-                return {}  # strings and other objects have no columns
-            return super()._features(X if n_dims(X) == 2 else objects, given)
-        if n_dims(X) == 2 and not isinstance(X, Source):
-            return super()._features(X, given)
-        return {"n_features_in_": given.n_points}  # a source, a path, a condensed vector
+    def _given_space(self, X: Any) -> MedianSpace:
+        return self._space(self._source(X))
 
     def _ready(self, given: Space, m: FloatArray, K: int) -> MedianSpace:
-        assert isinstance(given, MedianSpace)
-        source = self._resolved(given.source, m)
-        if isinstance(source, DearSource):
-            source = source.kept()
-        if not isinstance(source, PartlyKeptSource):  # every value is checked as it comes, and a pass is dear
-            check_entries(source, K * float(m.sum()))
-        return MedianSpace(source, self.search, self.collisions, self.n_jobs)
+        return self._space(self._checked(source_of(given), m, K))
 
-    def _resolved(self, source: Source, m: FloatArray) -> Source:
-        """The source with metric parameters that the weighted data fix."""
-        if not isinstance(source, ComputedSource):
-            return source
-        return replace(source, metric=source.metric.resolved(source.objects, m))
+    def _annealed_from(
+        self,
+        problem: Problem,
+        start: NDArray[Any] | State,
+        sigmas: FloatArray,
+        rule: Rule,
+        rng: np.random.Generator,
+        run: int = 0,
+    ) -> State:
+        """annealing="relational": through `sigmas` with combinations of the data as prototypes, then from the data
+        points nearest to them with data points alone."""
+        if self.annealing == "relational":
+            space = RelationalSpace(source_of(problem.space), self.n_jobs)
+            start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
+            state = super()._annealed_from(replace(problem, space=space), start, sigmas, rule, rng, run)
+            places = snapped(space.distances(state.prototypes), self.collisions == "distinct")
+            start, sigmas = State(places, state.labels, state.history), sigmas[-1:]
+        return super()._annealed_from(problem, start, sigmas, rule, rng, run)
 
-    def _prototype_attributes(self, given: Space, m: FloatArray, prototypes: IntArray) -> dict[str, Any]:
-        assert isinstance(given, MedianSpace)
-        source = self._resolved(given.source, m)
+    def _prototype_attributes(self, given: Space, space: Space, m: FloatArray, prototypes: IntArray) -> dict[str, Any]:
+        source = self._resolved(source_of(given), m)
         fitted: dict[str, Any] = {"medoid_indices_": prototypes, "cluster_centers_": None}
         if isinstance(source, ComputedSource):
             fitted["cluster_centers_"] = take(source.objects, prototypes)
@@ -100,47 +190,55 @@ class MedianMap(BaseMap):
         return fitted
 
     def _to_prototypes(self, X: Any) -> FloatArray:
-        if self.metric == "precomputed":
-            return self._columns_of_medoids(X)
-        metric = bind(self.metric, self.metric_params_)
-        vectors = hasattr(self, "n_features_in_")
-        queries = as_objects(X, metric, vectors=vectors)
-        if vectors:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return metric.between(queries, self.cluster_centers_)
+        if self.metric != "precomputed":
+            return self._from_objects(X, self.cluster_centers_)
+        D = self._from_training_points(X, self.medoid_indices_, getattr(self, "prototype_ids_", None))
+        return np.ascontiguousarray(D, dtype=np.float64)
 
-    def _columns_of_medoids(self, X: Any) -> FloatArray:
-        """The columns of the medoids out of dissimilarities (n_query, N) to all training points, in any form."""
-        N, who = self.n_features_in_, type(self).__name__
-        if isinstance(X, str | PathLike):
-            X = as_dissimilarity(X) if is_pair_store(Path(X)) else open_npy(Path(X))
-        if not isinstance(X, Source) and n_dims(X) == 1 and condensed_size(len(X)) == N:
-            X = as_dissimilarity(X)  # the training data themselves
-        if isinstance(X, Source):
-            if X.shape[1] != N:
-                raise ValueError(f"X is a source of {X.shape[1]} points, but {who} was fitted on {N}.")
-            G = points_to(X, self.medoid_indices_)
-            refuse_bad_entries(G)
-            return np.ascontiguousarray(G, dtype=np.float64)
-        names = column_ids(X)
-        if names is not None and len(names) == N and hasattr(self, "prototype_ids_"):
-            for j, i in enumerate(self.medoid_indices_):
-                if names[i] != self.prototype_ids_[j]:
-                    raise ValueError(
-                        f"Column {i} is named {names[i]!r}, but was {self.prototype_ids_[j]!r} in training; "
-                        "put the columns in the order of the training points."
-                    )
-        D = check_queries(ids_and_array(X)[1] if hasattr(X, "condensed_form") else X, N, "training point", who)
-        if hasattr(X, "columns"):
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return np.ascontiguousarray(D[:, self.medoid_indices_], dtype=np.float64)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
-        tags.input_tags.pairwise = precomputed
-        tags.input_tags.positive_only = precomputed
-        return tags
+class RelationalMap(DissimilarityMap):
+    """Prototypes are convex combinations of the data, known by their coefficients."""
+
+    def _given_space(self, X: Any) -> RelationalSpace:
+        return RelationalSpace(self._source(X), self.n_jobs)
+
+    def _ready(self, given: Space, m: FloatArray, K: int) -> RelationalSpace:
+        return RelationalSpace(self._checked(source_of(given), m, K), self.n_jobs)
+
+    def _final_distances(self, space: Space, prototypes: FloatArray) -> FloatArray:
+        assert isinstance(space, RelationalSpace)
+        return space.rowwise(prototypes)[0]
+
+    def _prototype_attributes(
+        self, given: Space, space: Space, m: FloatArray, prototypes: FloatArray
+    ) -> dict[str, Any]:
+        assert isinstance(space, RelationalSpace)
+        source = self._resolved(source_of(given), m)
+        G, self_terms = space.rowwise(prototypes)
+        exemplars = snapped(np.where(m[:, None] > 0, G, np.inf), distinct=False)
+        support = np.flatnonzero(prototypes.any(axis=0))
+        fitted: dict[str, Any] = {
+            "coefficients_": csr_array(prototypes[:, support]),
+            "support_": support,
+            "self_terms_": self_terms,
+            "exemplar_indices_": exemplars,
+            "prototype_dissimilarities_": between_prototypes(prototypes, G),
+            "cluster_centers_": None,
+        }
+        if isinstance(source, ComputedSource):
+            fitted["support_objects_"] = take(source.objects, support)
+            fitted["metric_params_"] = dict(source.metric.params)
+            fitted["n_evaluations_"] = source.evaluations
+        if source.ids is not None:
+            fitted["prototype_ids_"] = [source.ids[i] for i in exemplars]
+        return fitted
+
+    def _to_prototypes(self, X: Any) -> FloatArray:
+        if self.metric != "precomputed":
+            D = self._from_objects(X, self.support_objects_)
+        else:
+            D = self._from_training_points(X, self.support_, None)
+        return products(D, self.coefficients_, self.n_jobs) - self.self_terms_ + 0.0
 
 
 class BatchMap(BaseMap):
@@ -160,7 +258,9 @@ class BatchMap(BaseMap):
             )
         return given
 
-    def _prototype_attributes(self, given: Space, m: FloatArray, prototypes: FloatArray) -> dict[str, Any]:
+    def _prototype_attributes(
+        self, given: Space, space: Space, m: FloatArray, prototypes: FloatArray
+    ) -> dict[str, Any]:
         return {"cluster_centers_": prototypes}
 
     def _to_prototypes(self, X: Any) -> FloatArray:

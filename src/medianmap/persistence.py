@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from . import estimators
+from . import estimators, relational_estimators
 from .archive import Kind, Reader, Writer
 from .base import BaseMap
 from .classifier import PrototypeClassifier
@@ -24,6 +24,7 @@ MODEL = Kind("model.json", "medianmap-model", 1, "medianmap model")
 
 # Each with what it cannot answer without, once fitted.
 _MAP = {"hits_", "cluster_centers_"}
+_RELATIONAL = {"hits_", "coefficients_", "self_terms_", "support_"}
 CLASSES: dict[type[BaseEstimator], set[str]] = {
     estimators.MedianKMeans: _MAP,
     estimators.MedianNeuralGas: _MAP,
@@ -31,6 +32,9 @@ CLASSES: dict[type[BaseEstimator], set[str]] = {
     estimators.BatchKMeans: _MAP,
     estimators.BatchNeuralGas: _MAP,
     estimators.BatchSOM: _MAP,
+    relational_estimators.RelationalKMeans: _RELATIONAL,
+    relational_estimators.RelationalNeuralGas: _RELATIONAL,
+    relational_estimators.RelationalSOM: _RELATIONAL,
     PrototypeClassifier: {"classes_", "prototype_labels_", "estimator_"},
     PatchClusterer: {"map_", "multiplicities_", "n_samples_seen_"},
 }

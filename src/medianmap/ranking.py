@@ -27,6 +27,11 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
     sums[k] = sum_i m_i times the dissimilarity of i to its prototype of rank k.
     """
     K, N = GT.shape
+    low = GT.min(axis=0)
+    if (low < 0).any():  # relational prototypes: counted from each point's least, which leaves their order alone
+        low = np.minimum(low, 0.0)
+        rank, sums = rank_points(GT - low, m, n_jobs)
+        return rank, sums + (m * low).sum()
     rank = np.empty((K, N), np.int32)
     chunks = list(panels(N, CHUNK))
     sums = np.zeros((len(chunks), K))

@@ -1,4 +1,7 @@
-"""What a prototype is: a data point (median) or a mean vector (batch). The only place where the two differ."""
+"""What a prototype is: a data point (median) or a mean vector (batch); combinations of the data are in relational.py.
+
+The only places where the three differ.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from .search import Search, make_search
-from .sources.base import ALL, FloatArray, IntArray, Source, panels, points_to, rows_per_panel
+from .sources.base import FloatArray, IntArray, Source, mean_of_pairs, panels, points_to
 from .sources.dense import SubsetSource
 from .threads import run_chunks
 from .weights import Weights
@@ -104,12 +107,7 @@ class MedianSpace:
         return self.memory["G"]
 
     def mean(self, m: FloatArray) -> float:
-        n, p = self.n_points, m / m.sum()  # shares: products of extreme weights leave the range of floats
-        # Plain sums, no BLAS: the same bits at any number of threads.
-        return sum(
-            float((p[rows] * (self.source.block(rows, ALL) * p).sum(axis=1)).sum())
-            for rows in panels(n, rows_per_panel(n))
-        )
+        return mean_of_pairs(self.source, m)
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G if self.collisions != "noise" else np.asfortranarray(G * (1 + NOISE * rng.random(G.shape)))

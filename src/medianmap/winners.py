@@ -13,7 +13,7 @@ from .search.gemm import product_costs
 from .search.screens import LARGEST, as_float32, product_work, weight_product
 from .sources.base import FloatArray, IntArray, panels
 from .sources.dense import DenseSource
-from .threads import run_chunks
+from .threads import limited, run_chunks
 
 # Points a chunk: their dissimilarities to 500 prototypes then fit in the second-level cache.
 CHUNK = 128
@@ -26,6 +26,8 @@ def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None)
     lower bounds cannot discard is compared by the canonical sum over l.
     """
     K, N = GT.shape
+    if float(GT.min()) < 0:
+        return _plain_winners(GT, H, n_jobs)
     if float(GT.max()) * K > LARGEST:
         found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), DenseSource(H, symmetric=True))
         winner = found.best_of_all()
@@ -41,6 +43,20 @@ def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None)
         list(panels(N, CHUNK)),
         n_jobs,
     )
+    return winner, cost
+
+
+def _plain_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
+    """The same by products of fixed shape: the bounds of the screen hold for sums without cancellation only."""
+    winner, cost = np.empty(GT.shape[1], np.intp), np.empty(GT.shape[1])
+
+    def work(part: slice) -> None:
+        smoothed = H @ GT[:, part]
+        winner[part] = smoothed.argmin(axis=0)
+        cost[part] = smoothed.min(axis=0)
+
+    with limited(1):
+        run_chunks(work, list(panels(GT.shape[1], CHUNK)), n_jobs)
     return winner, cost
 
 

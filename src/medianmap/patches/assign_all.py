@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import BaseMap
 from ..classifier import PrototypeClassifier
 from ..extras import require
+from ..families import RelationalMap
 from ..files import atomic
 from ..fingerprint import digest
 from ..sources.base import FloatArray, IntArray
@@ -135,6 +136,10 @@ class _Told:
         """Tells the model's answers from another's; empty if they cannot be known again in another process."""
         names = ("metric", "metric_params_", "cluster_centers_", "medoid_indices_", "n_features_in_")
         answers = {name: getattr(self.map, name, None) for name in names}
+        if isinstance(self.map, RelationalMap):
+            alpha = self.map.coefficients_
+            answers["prototypes"] = (alpha.data, alpha.indices, alpha.indptr, self.map.self_terms_, self.map.support_)
+            answers["objects"] = getattr(self.map, "support_objects_", None)
         try:
             return digest([answers, self.classes])
         except ValueError:

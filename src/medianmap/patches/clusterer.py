@@ -37,7 +37,7 @@ from .ground import Ground, Prototypes, SourceGround
 from .intake import Intake, intake, is_stream
 from .plan import Cost, Plan, Price, planned, price_of_sequence, price_of_tree
 from .running import PatchRecord, PatchTrained, Report, advanced, as_tree, learned_labels, sequential
-from .step import Recipe, names_points
+from .step import Recipe, check_estimator, names_points
 from .tree import Runner, on_dask, on_this_machine
 
 logger = logging.getLogger("medianmap")
@@ -259,9 +259,7 @@ class PatchClusterer(
     @contextmanager
     def _session(self) -> Iterator[None]:
         """Parameters checked, threads limited, the log shown if asked for."""
-        given: Any = self.estimator
-        if not isinstance(given, BaseMap):
-            raise TypeError(f"estimator is a {type(given).__name__}; pass one of medianmap's maps.")
+        check_estimator(self.estimator)
         check_count(self.patch_size, "patch_size")
         check_choice(self.merge, "merge", MERGES)
         check_n_jobs(self.n_jobs)

@@ -27,7 +27,7 @@ from .fitted import fitted_map
 from .ground import Prototypes
 from .intake import Intake, intake, is_stream
 from .queries import as_queries, dissimilarities
-from .step import Patch, Recipe, cluster_patch
+from .step import Patch, Recipe, check_estimator, cluster_patch
 
 # The compilers work before the clock runs, on a fit of so many points.
 WARM_UP = 64
@@ -71,9 +71,7 @@ def compare_passes(
     none); seconds of training, without judging; accuracy, with y: the share of labelled points whose class is that of
     their nearest prototype, which has the class of most labelled points of X that are nearest to it.
     """
-    given: Any = estimator
-    if not isinstance(given, BaseMap):
-        raise TypeError(f"estimator is a {type(given).__name__}; pass one of medianmap's maps.")
+    check_estimator(estimator)
     if is_stream(X):
         raise ValueError("X is a stream, which can be gone through once; pass data of known length to compare passes.")
     if patch_size is not None and n_patches is not None:

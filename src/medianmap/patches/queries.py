@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from ..base import BaseMap
-from ..families import MedianMap
+from ..families import DissimilarityMap
 from ..fingerprint import digest
 from ..metrics.registry import bind
 from ..readers.records import Matrix, Record, Records
@@ -169,7 +169,7 @@ def dissimilarities(fitted: BaseMap, block: Block, n_jobs: int | None) -> FloatA
 
 
 def _holds_lock(fitted: BaseMap) -> bool:
-    if not isinstance(fitted, MedianMap) or fitted_on_dissimilarities(fitted):
+    if not isinstance(fitted, DissimilarityMap) or fitted_on_dissimilarities(fitted):
         return False
     metric = bind(fitted.metric, fitted.metric_params_)
     return not (metric.threaded or metric.own_threads)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ..base import BaseMap, Supervision
 from ..engine import State
-from ..families import MedianMap
+from ..families import MedianMap, RelationalMap
 from ..labels import LabelVectors
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import take
@@ -80,6 +80,18 @@ class Recipe:
         if names_points(fresh.init):
             fresh.set_params(init="random" if first is None else positions(fresh.init, first))
         return fresh
+
+
+def check_estimator(given: Any) -> None:
+    """TypeError unless patches can be clustered by it."""
+    if not isinstance(given, BaseMap):
+        raise TypeError(f"estimator is a {type(given).__name__}; pass one of medianmap's maps.")
+    if isinstance(given, RelationalMap):
+        median = type(given).__name__.replace("Relational", "Median")
+        raise TypeError(
+            f"The prototypes of {type(given).__name__} are combinations of all data, which patches do not keep; "
+            f"pass a {median} with annealing='relational'."
+        )
 
 
 def names_points(init: Any) -> bool:

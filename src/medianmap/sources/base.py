@@ -110,3 +110,12 @@ def points_to(source: Source, w: IntArray) -> FloatArray:
     """
     C = columns(source, w)
     return (C if C.dtype in (np.float32, np.float64) else C.astype(np.float64)).T
+
+
+def mean_of_pairs(source: Source, m: FloatArray) -> float:
+    """Mean dissimilarity of all N^2 pairs, a pair (i, l) counting m_i m_l."""
+    n, p = source.shape[0], m / m.sum()  # shares: products of extreme weights leave the range of floats
+    # Plain sums, no BLAS: the same bits at any number of threads.
+    return sum(
+        float((p[rows] * (source.block(rows, ALL) * p).sum(axis=1)).sum()) for rows in panels(n, rows_per_panel(n))
+    )

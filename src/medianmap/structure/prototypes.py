@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import BaseMap
-from ..families import BatchMap
+from ..families import BatchMap, RelationalMap
 from ..labels import as_label_vectors
 from ..metrics.registry import bind
 from ..neighborhood import Lattice
@@ -51,6 +51,8 @@ def prototype_dissimilarities(model: Any, X: Any = None) -> FloatArray:
         if isinstance(fitted, BatchMap):
             W = np.asarray(fitted.cluster_centers_, np.float64)
             return squared_distances(W, W, fitted.n_jobs)
+        if isinstance(fitted, RelationalMap):
+            return np.asarray(fitted.prototype_dissimilarities_)
         if not fitted_on_dissimilarities(fitted):
             W = fitted.cluster_centers_
             return np.asarray(bind(fitted.metric, fitted.metric_params_).between(W, W), np.float64)
