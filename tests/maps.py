@@ -19,7 +19,9 @@ def grid_of(K: int) -> tuple[int, int]:
 
 
 def estimator(method: str, K: int, family=MEDIAN, **params):
-    """A map with K prototypes and few epochs of annealing."""
+    """A map with K prototypes and few epochs of annealing, of data points if it is a median map."""
+    if family is MEDIAN:
+        params = {"annealing": "median"} | params
     if method == "kmeans":
         return family[method](K, **params)
     if method == "gas":

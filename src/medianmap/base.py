@@ -20,6 +20,7 @@ from .initialization import INITS, explicit, start_points
 from .labels import LabelVectors, training_labels
 from .neighborhood import Lattice, geometric
 from .quality import inertia, quantization_error
+from .restarts import run_all
 from .sources import check_queries
 from .sources.base import FloatArray, IntArray
 from .spaces import Space
@@ -258,16 +259,26 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         An explicit start is run once.
         """
         rng = as_generator(self.random_state)
-        space, runs = problem.space, []
-        for run in range(self.n_init if start is None else 1):
-            places = start_points(self.init, space, K, problem.m, rng) if start is None else start
-            prototypes = space.at(places) if places.ndim == 1 else places
-            state = self._annealed_from(problem, prototypes, rule.sigmas, rule, rng, run)
-            G = space.distances(state.prototypes)
-            if problem.label_term is not None:
-                G = problem.label_term.added_to(G, state.labels)
-            runs.append((inertia(G, problem.m), state))
-        return min(runs, key=lambda outcome: outcome[0])[1]
+        starts = [start]
+        if start is None:
+            starts = [start_points(self.init, problem.space, K, problem.m, rng) for _ in range(self.n_init)]
+        # A run of its own random numbers where there are several: whichever comes first, each gets the same.
+        rngs = [rng] if len(starts) == 1 else [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
+
+        def train(own: Problem, run: int, on_epoch: OnEpoch) -> tuple[float, State]:
+            places = starts[run]
+            assert places is not None
+            prototypes = own.space.at(places) if places.ndim == 1 else places
+            state = self._annealed_from(own, prototypes, rule.sigmas, rule, rngs[run], on_epoch, run)
+            G = own.space.distances(state.prototypes)
+            if own.label_term is not None:
+                G = own.label_term.added_to(G, state.labels)
+            return inertia(G, own.m), state
+
+        # A function of the user's may not bear to be called from several threads.
+        n_jobs = self.n_jobs if self.on_epoch is None else 1
+        outcomes = run_all(train, problem, len(starts), n_jobs, self._watch)
+        return min(outcomes, key=lambda outcome: outcome[0])[1]
 
     def _continued(self, problem: Problem, rule: Rule, state: State) -> State:
         """Where training gets from `state`, warmed up a little and cooled in a tenth of the epochs.
@@ -277,7 +288,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         warm, end = min(self._warm_sigma(self._size()[0]), rule.sigmas[0]), rule.sigma_end
         sigmas = geometric(warm, end, -(-len(rule.sigmas) // 10)) if warm > end else rule.sigmas[-1:]
         rng = as_generator(self.random_state)
-        return self._annealed_from(problem, State(state.prototypes, state.labels), sigmas, rule, rng)
+        return self._annealed_from(problem, State(state.prototypes, state.labels), sigmas, rule, rng, self._watch)
 
     def _annealed_from(
         self,
@@ -286,10 +297,11 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         sigmas: FloatArray,
         rule: Rule,
         rng: np.random.Generator,
+        on_epoch: OnEpoch,
         run: int = 0,
     ) -> State:
         """Where training through `sigmas` and at sigma_end gets from prototypes, or from a state with labels."""
-        return anneal(problem, start, sigmas, rule.sigma_end, rule.max_settling, rng, self._watch, run)
+        return anneal(problem, start, sigmas, rule.sigma_end, rule.max_settling, rng, on_epoch, run)
 
     def _watch(self, epoch: Epoch) -> None:
         if self.verbose > 1 or (self.verbose and epoch.number % 10 == 0):

@@ -105,6 +105,8 @@ class MedianKMeans(_KMeans, MedianMap):
     n_epochs : the same cap under the name that the other maps use; overrides max_iter when given.
     init : "random", "k-medoids++" (spread by dissimilarity) or K indices of data points.
     n_init : how many starts; the result of least quantization error is kept.
+    annealing : "median" (prototypes are data points all the way: the chapter's method), "relational" (they are
+        combinations of the data until sigma_end, then data points: better maps, more time), or "auto": relational.
     collisions : "distinct" (no two prototypes share a point), "noise" (small random perturbation of the dissimilarities
         each epoch) or "allow".
     search : how prototypes are searched, "auto", "standard", "gemm", "certified" or one of the chapter's strategies
@@ -150,7 +152,7 @@ class MedianKMeans(_KMeans, MedianMap):
         n_epochs: int | None = None,
         init: Any = "random",
         n_init: int = 1,
-        annealing: str = "median",
+        annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
         refine: None = None,
@@ -211,7 +213,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         sigma_end: float = 0.01,
         init: Any = "random",
         n_init: int = 1,
-        annealing: str = "median",
+        annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
         refine: None = None,
@@ -278,7 +280,7 @@ class MedianSOM(_SOM, MedianMap):
         sigma_end: float = 0.01,
         init: Any = "random",
         n_init: int = 1,
-        annealing: str = "median",
+        annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
         refine: None = None,

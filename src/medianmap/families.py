@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
 from .base import BaseMap, Rule
-from .engine import Problem, State
+from .engine import OnEpoch, Problem, State
 from .metrics.registry import bind
 from .relational import RelationalSpace, between_prototypes, products, snapped
 from .search import CHOICES, check_search_fits
@@ -39,7 +39,7 @@ from .sources.pairs import is_pair_store
 from .spaces import COLLISIONS, MedianSpace, Space, VectorSpace, squared_distances
 from .validation import as_objects, check_choice, check_vectors, n_dims
 
-ANNEALINGS = ("median", "relational")
+ANNEALINGS = ("auto", "median", "relational")
 
 
 class DissimilarityMap(BaseMap):
@@ -166,17 +166,18 @@ class MedianMap(DissimilarityMap):
         sigmas: FloatArray,
         rule: Rule,
         rng: np.random.Generator,
+        on_epoch: OnEpoch,
         run: int = 0,
     ) -> State:
-        """annealing="relational": through `sigmas` with combinations of the data as prototypes, then from the data
+        """Unless annealing="median": through `sigmas` with combinations of the data as prototypes, then from the data
         points nearest to them with data points alone."""
-        if self.annealing == "relational":
+        if self.annealing != "median":
             space = RelationalSpace(source_of(problem.space), self.n_jobs)
             start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
-            state = super()._annealed_from(replace(problem, space=space), start, sigmas, rule, rng, run)
+            state = super()._annealed_from(replace(problem, space=space), start, sigmas, rule, rng, on_epoch, run)
             places = snapped(space.distances(state.prototypes), self.collisions == "distinct")
             start, sigmas = State(places, state.labels, state.history), sigmas[-1:]
-        return super()._annealed_from(problem, start, sigmas, rule, rng, run)
+        return super()._annealed_from(problem, start, sigmas, rule, rng, on_epoch, run)
 
     def _prototype_attributes(self, given: Space, space: Space, m: FloatArray, prototypes: IntArray) -> dict[str, Any]:
         source = self._resolved(source_of(given), m)

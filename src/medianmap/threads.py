@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -23,7 +23,9 @@ def _controller() -> ThreadpoolController:
 
 def n_threads(n_jobs: int | None) -> int:
     """How many threads may run. None: as many as BLAS may use now, so OMP_NUM_THREADS and joblib's limits are kept;
-    negative: counted back from the number of cores, -1 being all of them."""
+    negative: counted back from the number of cores, -1 being all of them. One inside `alone`."""
+    if getattr(_here, "alone", False):
+        return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         allowed = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
@@ -87,9 +89,22 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
 
 def outer_threads(n_jobs: int | None) -> int:
     """n_threads, but of the outermost limit for None: BLAS is held to one thread while our own do the work."""
-    if n_jobs is None and len(_limits) > 1:
+    if n_jobs is None and len(_limits) > 1 and not getattr(_here, "alone", False):
         return _limits[1][1]
     return n_threads(n_jobs)
+
+
+_here = local()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """This thread works by itself inside: the others have work of their own."""
+    _here.alone = True
+    try:
+        yield
+    finally:
+        _here.alone = False
 
 
 @cache

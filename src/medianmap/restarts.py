@@ -1,0 +1,67 @@
+"""Several starts of one training, side by side in threads that share the data; the best is kept by whoever asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Event
+from typing import Any, TypeVar
+
+from .engine import Epoch, OnEpoch, Problem
+from .sources.dense import DenseSource, SubsetSource
+from .threads import alone, limited, outer_threads
+
+T = TypeVar("T")
+
+
+class Stopped(Exception):
+    """Raised inside a run when another run failed or the user interrupted."""
+
+
+def run_all(
+    train: Callable[[Problem, int, OnEpoch], T], problem: Problem, n_runs: int, n_jobs: int | None, watch: OnEpoch
+) -> list[T]:
+    """[train(problem, run, on_epoch) for each run], one run a thread: their epochs wait for nobody.
+
+    The runs share the data. What a search learns from epoch to epoch stays with its run, so that even the counts of
+    its work do not depend on the threads.
+    """
+    workers = min(outer_threads(n_jobs), n_runs) if _in_memory(problem.space) else 1
+    if workers <= 1:
+        return [train(_own(problem), run, watch) for run in range(n_runs)]
+    stop = Event()
+
+    def watched(epoch: Epoch) -> None:
+        if stop.is_set():
+            raise Stopped
+        watch(epoch)
+
+    def work(run: int) -> T:
+        with alone():
+            return train(_own(problem), run, watched)
+
+    with limited(1), ThreadPoolExecutor(workers, thread_name_prefix="medianmap-run") as pool:
+        try:
+            return list(pool.map(work, range(n_runs)))
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _own(problem: Problem) -> Problem:
+    """The problem with an empty memory, for one run."""
+    return replace(problem, space=_forgetful(problem.space), assignment=_forgetful(problem.assignment))
+
+
+def _in_memory(space: Any) -> bool:
+    """Whether threads may read the data at the same time; a database or a user's function may not bear it."""
+    source = getattr(space, "source", None)
+    while isinstance(source, SubsetSource):
+        source = source.base
+    return source is None or isinstance(source, DenseSource)
+
+
+def _forgetful(part: Any) -> Any:
+    return replace(part, memory={}) if hasattr(part, "memory") else part
