@@ -15,9 +15,10 @@ from .base import BaseMap, Supervision, Trained
 from .classifier import LABELINGS, PrototypeClassifier, check_classifier, majority_labels
 from .engine import State
 from .labels import UNLABELLED, LabelVectors, training_labels, why_none_counts
-from .sources import ALL, SubsetSource
+from .refits import data_of
+from .sources import ALL
 from .sources.base import FloatArray, Index, IntArray
-from .spaces import MedianSpace, Space, VectorSpace
+from .spaces import MedianSpace, Space
 from .tables import table
 from .threads import limited
 from .validation import check_beta, check_n_prototypes, check_weights
@@ -163,7 +164,7 @@ class _Task:
 
     def fits(self, train: Index) -> Iterator[tuple[BaseMap, Trained]]:
         """A fitted map for every beta, on the points `train`."""
-        data = self._data(train)
+        data = data_of(self.space, train)
         before: State | None = None
         for beta in self.grid:
             fitted: BaseMap = clone(self.estimator)
@@ -178,12 +179,4 @@ class _Task:
         """(n,) nearest prototype of the points `queries` (n,), in a map fitted to the points `train`."""
         if isinstance(self.space, MedianSpace):
             return fitted.assign(self.space.source.block(queries, train[fitted.medoid_indices_]))
-        return fitted.predict(self._data(queries))
-
-    def _data(self, points: Index) -> Any:
-        """What a map takes as X for some of the points."""
-        if isinstance(self.space, MedianSpace):
-            source = self.space.source
-            return source if isinstance(points, slice) else SubsetSource(source, points)
-        assert isinstance(self.space, VectorSpace)
-        return self.space.X[points]
+        return fitted.predict(data_of(self.space, queries))

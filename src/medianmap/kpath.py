@@ -19,7 +19,7 @@ from .structure.stability import agreement
 from .tables import table
 from .validation import check_choice, check_count, check_flag
 
-STABILITIES = ("restarts", "halves")
+STABILITIES = ("halves", "restarts")
 SUGGESTIONS = ("silhouette", "stability")
 
 
@@ -29,8 +29,8 @@ class KPath:
 
     quantization_error, inertia : (P,) of the map; inertia is twice the error.
     silhouette : (P,) mean of 1 - d1 / d2 over the points by weight, see `quality.medoid_silhouette`; nan for K = 1.
-    stability : (P,) mean adjusted Rand index between fits from different starts or to different halves of the points,
-        as `stability_of` says ("restarts" or "halves"); points count once each. nan with fewer than two such fits.
+    stability : (P,) mean adjusted Rand index between fits to different halves of the points or from different starts,
+        as `stability_of` says ("halves" or "restarts"); points count once each. nan with fewer than two such fits.
     epochs : (P,) epochs of the map.
     warm : (P,) whether it came from the exemplars of the K before rather than from a start of its own.
     prototypes : for every K the indices (K,) or vectors (K, M) of the map, as `init` takes them.
@@ -71,7 +71,7 @@ def k_path(
     *,
     sample_weight: Any = None,
     n_restarts: int = 5,
-    stability: str = "restarts",
+    stability: str = "halves",
     warm: bool = True,
     random_state: Any = None,
 ) -> KPath:
@@ -80,10 +80,11 @@ def k_path(
     estimator : K-means or neural gas, median or batch; clones of it are fitted with n_clusters and random_state set.
     X, sample_weight : as the estimator's fit takes them. Dissimilarities are computed once and serve every fit.
     n_clusters : the K, in any order.
-    n_restarts : fits from starts of their own for every K, the seeds being the same for all K.
-    stability : "restarts" compares these fits: does the optimisation find the same clusters again? "halves" fits
-        n_restarts random halves of the points instead (and once all of them) and compares where all points go then:
-        would other data have the same clusters?
+    n_restarts : fits for every K whose agreement is the stability; seeds and halves are the same for all K.
+    stability : "halves" fits n_restarts random halves of the points (and once all of them) and compares where all
+        points go then: would other data have the same clusters? "restarts" fits all points from n_restarts starts:
+        does the optimisation find the same clusters again? Fits that stop in poor optima disagree for that alone:
+        give the estimator init="k-medoids++" and several n_init.
     warm : for every K but the first also go on from the map of the K before: its exemplars and as many more points,
         drawn by the k-medoids++ rule given those (neural gas is warmed up a little, as in `beta_path`). The error of
         median and batch K-means then never rises with K. Of all fits to all points the one of least error is kept.
@@ -102,11 +103,12 @@ def k_path(
     kept: list[tuple[BaseMap, Trained, bool]] = []
     stable = []
     for K in sizes:
-        cold = [fits.fit(n_clusters=K, random_state=seed) for seed in (seeds[:1] if halves else seeds)]
+        cold = [fits.fit({"n_clusters": K, "random_state": seed}) for seed in (seeds[:1] if halves else seeds)]
         runs = [(*run, False) for run in cold]
         if warm and kept:
             start = _grown(fits, kept[-1][1].state.prototypes, K, rng)
-            runs.append((*fits.fit(n_clusters=K, random_state=seeds[0], go_on_from=State(start)), True))
+            went_on = fits.fit({"n_clusters": K, "random_state": seeds[0]}, go_on_from=State(start))
+            runs.append((*went_on, True))
         winners = [fitted.labels_ for fitted, _ in cold]
         if halves:
             winners = [_from_half(fits, half, K, seed) for half, seed in zip(halves, seeds, strict=True)]
@@ -152,6 +154,6 @@ def _grown(fits: Refits, prototypes: NDArray[Any], K: int, rng: np.random.Genera
 
 def _from_half(fits: Refits, half: IntArray, K: int, seed: int) -> IntArray:
     """(n,) nearest prototype of every point, in a map fitted to the points `half`."""
-    _, trained = fits.fit(half, n_clusters=K, random_state=seed)
+    _, trained = fits.fit({"n_clusters": K, "random_state": seed}, half)
     prototypes = fits.space.lifted(trained.state.prototypes, half)
     return fits.space.distances(prototypes).argmin(axis=1)

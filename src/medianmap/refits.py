@@ -34,7 +34,9 @@ class Refits:
     m: FloatArray
     keep: IntArray
 
-    def fit(self, points: Index = ALL, go_on_from: State | None = None, **params: Any) -> tuple[BaseMap, Trained]:
+    def fit(
+        self, params: dict[str, Any], points: Index = ALL, go_on_from: State | None = None
+    ) -> tuple[BaseMap, Trained]:
         """The map with other parameters, fitted to some of the points, which are numbered anew there."""
         fitted: BaseMap = clone(self.estimator).set_params(**params)
         if isinstance(self.space, MedianSpace):

@@ -1,4 +1,4 @@
-"""How wide should a SOM's neighbourhood end? Order on the lattice against nearness to the data, for a list of widths."""
+"""How wide should a SOM's neighbourhood end? Order on the lattice against nearness to the data."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .base import as_generator
+from .beta_path import standard_error
 from .quality import topographic_error
-from .refits import check_map, refits
+from .refits import Refits, check_map, refits
 from .sources.base import FloatArray, IntArray
 from .tables import table
-from .validation import check_flag, check_positive
+from .validation import check_count, check_flag, check_positive
 
 WIDTHS = (2.0, 1.0, 0.7, 0.5, 0.3, 0.1, 0.01)
 
 
 @dataclass(frozen=True)
 class WidthFront:
-    """Figures for every end width (P,), from the largest down, for one neighbourhood after the other.
+    """Figures for every end width (P,), from the largest down, one neighbourhood after the other, and R runs each.
 
     widths : (P,) sigma_end.
     neighborhood : (P,) the shape of the neighbourhood, "exponential" where the map has no choice.
-    topographic_error, quantization_error : (P,) both better when lower; see `quality`.
-    som_cost : (P,) what the map minimises, at its own width: it grows with the width and compares maps of one width.
-    on_front : (P,) whether no other map here is as good in both errors and better in one.
-    epochs : (P,) epochs of each fit.
-    prototypes : for every width the indices (K,) or vectors (K, M) of the map, as `init` takes them.
+    topographic_error, quantization_error : (P, R) both better when lower; see `quality`.
+    som_cost : (P, R) what the map minimises, at its own width: it grows with the width and compares maps of one width.
+    epochs : (P, R) epochs of each fit.
+    on_front : (P,) whether no other width is as good in the means of both errors and better in one.
+    prototypes : for every width the indices (K,) or vectors (K, M) of the map of least cost, as `init` takes them.
     """
 
     widths: FloatArray
@@ -37,14 +39,18 @@ class WidthFront:
     topographic_error: FloatArray
     quantization_error: FloatArray
     som_cost: FloatArray
-    on_front: NDArray[np.bool_]
     epochs: IntArray
+    on_front: NDArray[np.bool_]
     prototypes: tuple[NDArray[Any], ...]
 
     def as_records(self) -> NDArray[Any]:
-        """(P,) records: width, neighborhood, topographic_error, quantization_error, som_cost, on_front, epochs."""
-        names = ("neighborhood", "topographic_error", "quantization_error", "som_cost", "on_front", "epochs")
-        return table(width=self.widths, **{name: getattr(self, name) for name in names})
+        """(P,) records: width, neighborhood, on_front; means over the runs, and standard errors of the two errors."""
+        columns: dict[str, NDArray[Any]] = {"width": self.widths, "neighborhood": self.neighborhood}
+        for kind in ("topographic", "quantization"):
+            errors = getattr(self, f"{kind}_error")
+            columns |= {f"{kind}_error": errors.mean(axis=1), f"standard_error_{kind}": standard_error(errors)}
+        columns |= {"som_cost": self.som_cost.mean(axis=1), "epochs": self.epochs.mean(axis=1)}
+        return table(**columns, on_front=self.on_front)
 
 
 def width_front(
@@ -54,45 +60,79 @@ def width_front(
     *,
     sample_weight: Any = None,
     neighborhoods: Sequence[str] | None = None,
+    n_restarts: int = 5,
     warm: bool = True,
+    random_state: Any = None,
 ) -> WidthFront:
     """Topographic and quantization error of a SOM along a list of end widths, and which of them are on the front.
 
-    estimator : MedianSOM or BatchSOM; clones of it are fitted with sigma_end set, from its own random_state.
+    estimator : MedianSOM or BatchSOM; clones of it are fitted with sigma_end and random_state set.
     X, sample_weight : as the estimator's fit takes them. Dissimilarities are computed once and serve every fit.
     widths : values of sigma_end, in any order.
     neighborhoods : shapes to compare, for maps that have the parameter `neighborhood`; None takes the map's own.
-    warm : one annealing in n_epochs epochs from sigma_start to the least width, which stops at every width on its way
-        until nothing moves: every map goes on from the one before. False anneals every map from the start, in n_epochs
-        epochs each.
+    n_restarts : runs over all widths from different starts, the same for every width; single runs differ by more than
+        near widths do.
+    warm : a run is one annealing in n_epochs epochs from sigma_start to the least width, which stops at every width on
+        its way until nothing moves: every map goes on from the one before. False anneals every map from the start, in
+        n_epochs epochs each.
+    random_state : seeds the runs; None takes the estimator's own.
     """
     check_map(estimator, "grid", "width_front takes SOMs; `k_path` is for K-means and neural gas.")
+    check_count(n_restarts, "n_restarts")
     check_flag(warm, "warm")
-    sigmas = _falling(widths)
+    falling = _falling(widths)
     shapes = _shapes(estimator, neighborhoods)
     K, called = estimator._size()
     fits = refits(estimator, X, sample_weight, K, called)
-    rows, prototypes = [], []
-    for shape, choice in shapes.items():
-        before: NDArray[Any] | None = None
-        for params in _schedules(clone(estimator).set_params(**choice), sigmas, warm):
-            start = {} if before is None or not warm else {"init": before}
-            fitted, trained = fits.fit(**choice, **params, **start)
-            before = trained.state.prototypes
-            sigma, rule = params["sigma_end"], fitted._rule(K)
-            cost = rule.assignment(trained.G, sigma, trained.m).cost
-            order = topographic_error(trained.G, fitted.lattice_, trained.m)
-            rows.append((sigma, shape, order, fitted.quantization_error_, cost, fitted.n_iter_))
-            prototypes.append(fits.as_given(before))
-    width, shape_of, order, error, cost, epochs = (np.array(column) for column in zip(*rows, strict=True))
-    return WidthFront(width, shape_of, order, error, cost, pareto(order, error), epochs, tuple(prototypes))
+    rng = as_generator(estimator.random_state if random_state is None else random_state)
+    seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=n_restarts)]
+    runs = [[_run(fits, choice, falling, warm, seed) for seed in seeds] for choice in shapes.values()]
+    maps = [list(row) for shape in runs for row in zip(*shape, strict=True)]  # (P, R)
+    order, error, cost = (
+        np.array([[getattr(each, name) for each in row] for row in maps])
+        for name in ("topographic_error", "quantization_error", "som_cost")
+    )
+    return WidthFront(
+        np.tile(falling, len(shapes)),
+        np.repeat(list(shapes), len(falling)),
+        order,
+        error,
+        cost,
+        np.array([[each.epochs for each in row] for row in maps]),
+        pareto(order.mean(axis=1), error.mean(axis=1)),
+        tuple(fits.as_given(min(row, key=lambda each: each.som_cost).prototypes) for row in maps),
+    )
+
+
+@dataclass(frozen=True)
+class _Map:
+    """One map of a run and its figures."""
+
+    prototypes: NDArray[Any]
+    topographic_error: float
+    quantization_error: float
+    som_cost: float
+    epochs: int
+
+
+def _run(fits: Refits, choice: dict[str, str], falling: list[float], warm: bool, seed: int) -> list[_Map]:
+    """A map for every width, the neighbourhood being as `choice` says."""
+    maps: list[_Map] = []
+    for params in _schedules(clone(fits.estimator).set_params(**choice), falling, warm):
+        start = {"init": maps[-1].prototypes} if warm and maps else {}
+        fitted, trained = fits.fit({"random_state": seed, **choice, **params, **start})
+        G, m, K = trained.G, trained.m, len(fitted.hits_)
+        order = topographic_error(G, fitted.lattice_, m)
+        cost = fitted._rule(K).assignment(G, params["sigma_end"], m).cost
+        maps.append(_Map(trained.state.prototypes, order, fitted.quantization_error_, cost, fitted.n_iter_))
+    return maps
 
 
 def pareto(a: FloatArray, b: FloatArray) -> NDArray[np.bool_]:
     """(n,) whether no point is at most as large in both of a (n,) and b (n,) and smaller in one."""
     no_worse = (a[:, None] <= a) & (b[:, None] <= b)
     better = (a[:, None] < a) | (b[:, None] < b)
-    return ~(no_worse & better).any(axis=0)
+    return np.asarray(~(no_worse & better).any(axis=0))
 
 
 def _falling(widths: Any) -> list[float]:
