@@ -37,7 +37,8 @@ STARTS = {"kmeans": 10, "gas": 1}
 @click.option("--plot", type=click.Path(path_type=Path), help="A picture to draw: .svg, .png or .pdf.")
 def path(
     file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...], sizes: str, kind: str,
-    starts: int | None, stability: str, restarts: int, seed: int, threads: int | None, out: Path | None, plot: Path | None,
+    starts: int | None, stability: str, restarts: int, seed: int, threads: int | None, out: Path | None,
+    plot: Path | None,
 ) -> None:  # fmt: skip
     """Fit maps of INPUT with each number of prototypes, and print what speaks for it as a table.
 
