@@ -8,8 +8,10 @@ D = as_dissimilarity(load_globins().sequences, "alignment").kept()  # once, for 
 means = MedianKMeans(metric="precomputed", init="k-medoids++", n_init=10, random_state=0)
 path = k_path(means, D, [2, 3, 4, 5, 6, 8, 10, 15, 20, 30])
 print(" K  error   silhouette  stability")
-for row in path.as_records():
-    print(f"{row['n_clusters']:2d}  {row['quantization_error']:6.2f}  {row['silhouette']:.3f}       {row['stability']:.3f}")
+for K, error, silhouette, stability in path.as_records()[
+    ["n_clusters", "quantization_error", "silhouette", "stability"]
+]:
+    print(f"{K:2d}  {error:6.2f}  {silhouette:.3f}       {stability:.3f}")
 print(f"Suggested: {path.best('silhouette')} by silhouette, {path.best('stability')} by stability\n")
 
 front = width_front(MedianSOM((6, 8), metric="precomputed", random_state=0), D, [1, 0.5, 0.3, 0.2, 0.1, 0.01])

@@ -13,7 +13,7 @@ from ..palette import LINES
 from ..sources.base import FloatArray
 
 # K that span a wider range than this are read on a logarithmic axis.
-WIDE = 20.0
+WIDE = 10.0
 STABILITY = {"restarts": "stability\nover starts", "halves": "stability\nover halves"}
 
 

@@ -65,7 +65,7 @@ class WidthFrontDisplay:
                         label=shape if kind is front.on_front else f"{shape}, not on the front")  # fmt: skip
         ax.margins(0.1)
         for places, text in _labels(front.widths, x, y):
-            right = np.mean(x[places]) > (x.min() + x.max()) / 2
+            right = x[places].max() > x.max() - 0.15 * np.ptp(x)  # words there would leave the axes
             at = places[np.argmax(y[places])]
             ax.annotate(text, (x[at], y[at]), xytext=(-6 if right else 6, 5), textcoords="offset points",
                         ha="right" if right else "left", fontsize="small")  # fmt: skip
