@@ -185,13 +185,19 @@ def test_stability_over_halves(family, rng):
     assert path.stability_of == "halves"
 
 
-def test_clear_clusters_are_suggested_and_results_repeat(rng):
+def five_clusters(rng):
     middle = np.array([[0, 0], [20, 0], [0, 20], [20, 20], [40, 10]])
-    X = np.repeat(middle, 12, axis=0) + rng.normal(size=(60, 2))
-    means = MedianKMeans(metric="sqeuclidean", init="k-medoids++", n_init=10, random_state=3)
-    path = k_path(means, X, range(1, 9))
+    return np.repeat(middle, 12, axis=0) + rng.normal(size=(60, 2))
+
+
+CAREFUL = MedianKMeans(metric="sqeuclidean", init="k-medoids++", n_init=10, random_state=3)
+
+
+def test_clear_clusters_are_suggested_and_results_repeat(rng):
+    X = five_clusters(rng)
+    path = k_path(CAREFUL, X, range(1, 9))
     assert path.best() == path.best("stability") == 5
-    again = k_path(means, X, range(1, 9))
+    again = k_path(CAREFUL, X, range(1, 9))
     assert path.as_records().tobytes() == again.as_records().tobytes()
     names = ("n_clusters", "quantization_error", "inertia", "silhouette", "stability", "epochs", "warm")
     assert path.as_records().dtype.names == names
@@ -276,8 +282,9 @@ def plt():
 def test_the_display_draws_the_path(plt, rng, tmp_path):
     from medianmap.plot import KPathDisplay
 
-    display = KPathDisplay.from_estimator(precomputed(), blob_distances(rng), [1, 2, 3, 4, 8, 9, 10, 30])
+    display = KPathDisplay.from_estimator(CAREFUL, five_clusters(rng), [1, 2, 3, 5, 8, 9, 10, 30])
     path = display.path
+    assert path.best() == 5
     assert len(display.axes_) == 3
     assert display.ax_ is display.axes_[0]
     for ax, name in zip(display.axes_, ("quantization_error", "silhouette", "stability"), strict=True):
