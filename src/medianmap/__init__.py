@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from .classifier import PrototypeClassifier
     from .estimators import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
     from .health import check_dissimilarity
+    from .kpath import k_path
     from .patches.clusterer import PatchClusterer
     from .persistence import load, save
     from .relational_estimators import RelationalKMeans, RelationalNeuralGas, RelationalSOM
     from .sources import as_dissimilarity
+    from .widthfront import width_front
 
 # Names are imported when first used, so that `medianmap --help` does not wait for compilers and linear algebra.
 _HOME = {
@@ -31,6 +33,8 @@ _HOME = {
     "all_pairs": ".allpairs",
     "as_dissimilarity": ".sources",
     "check_dissimilarity": ".health",
+    "k_path": ".kpath",
+    "width_front": ".widthfront",
     "save": ".persistence",
     "load": ".persistence",
 }
@@ -51,8 +55,10 @@ __all__ = [
     "all_pairs",
     "as_dissimilarity",
     "check_dissimilarity",
+    "k_path",
     "load",
     "save",
+    "width_front",
 ]
 
 

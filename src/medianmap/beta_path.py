@@ -14,10 +14,10 @@ from sklearn.model_selection import check_cv
 from .base import BaseMap, Supervision, Trained
 from .classifier import LABELINGS, PrototypeClassifier, check_classifier, majority_labels
 from .engine import State
-from .families import source_of
 from .labels import UNLABELLED, LabelVectors, training_labels, why_none_counts
+from .refits import data_of
 from .relational import RelationalSpace
-from .sources import ALL, SubsetSource
+from .sources import ALL
 from .sources.base import FloatArray, Index, IntArray
 from .spaces import MedianSpace, Space, VectorSpace
 from .tables import table
@@ -165,7 +165,7 @@ class _Task:
 
     def fits(self, train: Index) -> Iterator[tuple[BaseMap, Trained]]:
         """A fitted map for every beta, on the points `train`."""
-        data = self._data(train)
+        data = data_of(self.space, train)
         before: State | None = None
         for beta in self.grid:
             fitted: BaseMap = clone(self.estimator)
@@ -182,11 +182,4 @@ class _Task:
             return fitted.predict(self.space.source.block(queries, train))
         if isinstance(self.space, MedianSpace):
             return fitted.assign(self.space.source.block(queries, train[fitted.medoid_indices_]))
-        return fitted.predict(self._data(queries))
-
-    def _data(self, points: Index) -> Any:
-        """What a map takes as X for some of the points."""
-        if isinstance(self.space, VectorSpace):
-            return self.space.X[points]
-        source = source_of(self.space)
-        return source if isinstance(points, slice) else SubsetSource(source, points)
+        return fitted.predict(data_of(self.space, queries))

@@ -14,6 +14,7 @@ from .commands.assign import assign
 from .commands.check import check
 from .commands.distances import distances
 from .commands.patches import patches
+from .commands.path import path
 from .commands.representatives import representatives
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ cli.add_command(assign)
 cli.add_command(check)
 cli.add_command(distances)
 cli.add_command(patches)
+cli.add_command(path)
 cli.add_command(representatives)
 
 

@@ -20,15 +20,20 @@ def start_points(init: str, space: Space, K: int, m: FloatArray, rng: np.random.
     return spread(space, K, m, rng)
 
 
-def spread(space: Space, K: int, m: FloatArray, rng: np.random.Generator) -> IntArray:
+def spread(
+    space: Space, K: int, m: FloatArray, rng: np.random.Generator, beside: NDArray[Any] | None = None
+) -> IntArray:
     """k-medoids++: the first point with probability m_i, each next with probability m_i min_j d(x_i, w_j).
 
     The dissimilarity enters as the cost counts it (squared for vectors, as given for a matrix). When every point is
-    at zero from a chosen one, the rest are drawn at random.
+    at zero from a chosen one, the rest are drawn at random. Prototypes `beside` are there already: all K points are
+    then next ones.
     """
     chosen: list[int] = []
-    nearest = np.ones(space.n_points)
+    nearest = np.ones(space.n_points) if beside is None else space.distances(beside).min(axis=1)
     free = np.ones(space.n_points, bool)
+    if beside is not None and space.n_features is None:
+        free[beside] = False
     for _ in range(K):
         p = m * nearest * free
         if not p.any():
@@ -36,7 +41,7 @@ def spread(space: Space, K: int, m: FloatArray, rng: np.random.Generator) -> Int
         chosen.append(int(rng.choice(space.n_points, p=p / p.sum())))
         free[chosen[-1]] = False
         d = space.distances(space.at(np.array(chosen[-1:])))[:, 0]
-        nearest = d if len(chosen) == 1 else np.minimum(nearest, d)
+        nearest = d if len(chosen) == 1 and beside is None else np.minimum(nearest, d)
     return np.array(chosen, dtype=np.intp)
 
 

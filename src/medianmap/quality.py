@@ -41,6 +41,20 @@ def quantization_error(G: FloatArray, sample_weight: FloatArray | None = None) -
     return 0.5 * inertia(G, sample_weight)
 
 
+def medoid_silhouette(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """sum_i m_i (1 - d1_i / d2_i) / sum_i m_i, d1 and d2 the two least of G[i, :]; in [0, 1], 1 best.
+
+    The silhouette with distances to prototypes in the place of mean distances to clusters (Lenssen & Schubert 2022):
+    K evaluations a point instead of N. Where both are 0 the point is as near to the one as to the other and counts 0.
+    One prototype has no second: nan.
+    """
+    if G.shape[1] < 2:
+        return float("nan")
+    first, second = np.partition(G, 1, axis=1)[:, :2].astype(np.float64).T
+    ratio = np.divide(first, second, out=np.ones(len(G)), where=second > 0)
+    return float(np.average(1.0 - ratio, weights=sample_weight))
+
+
 def purity(labels: ArrayLike, y: ArrayLike, sample_weight: FloatArray | None = None) -> float:
     """Share of the points that carry the majority class of their cluster: sum_j max_c m(j, c) / sum m."""
     shares = class_counts(labels, y, sample_weight)[0]

@@ -15,3 +15,9 @@ def table(**columns: NDArray[Any]) -> NDArray[Any]:
     for name, column in columns.items():
         rows[name] = column
     return rows
+
+
+def as_tsv(rows: NDArray[Any]) -> str:
+    """A structured array (n,) as lines by tabs under its names; numbers read back exact, True and False are 1 and 0."""
+    lines = [rows.dtype.names or (), *rows.tolist()]
+    return "".join("\t".join(str(int(x) if isinstance(x, bool) else x) for x in line) + "\n" for line in lines)

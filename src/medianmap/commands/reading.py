@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from ..readers import Matrix, Records
+    from ..sources import Source
 
 read_option = click.option(
     "--read", "reading", multiple=True, metavar="NAME=VALUE",
@@ -71,3 +72,16 @@ def read_objects(file: Path, reading: tuple[str, ...]) -> Records:
     if found.note:
         click.echo(f"medianmap: {file}: {found.note}", err=True)
     return found
+
+
+def read_dissimilarities(file: Path, reading: tuple[str, ...]) -> Source:
+    """The dissimilarities in the file; a matrix in a .npy file stays on disk."""
+    from ..readers import Matrix
+    from ..sources import as_dissimilarity, is_store
+
+    if not reading and is_store(file):
+        return as_dissimilarity(file)
+    found = read_file(file, reading)
+    if not isinstance(found, Matrix):
+        raise ValueError(f"{file} holds {len(found)} {found.kind} and no dissimilarities; choose another --metric.")
+    return found.source()

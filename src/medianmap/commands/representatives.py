@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .distances import progress_bar
-from .reading import param_option, parse_params, read_file, read_objects, read_option
+from .reading import param_option, parse_params, read_dissimilarities, read_objects, read_option
 
 if TYPE_CHECKING:
     from ..readers import Records
     from ..readers.clusters import Clusters
     from ..representatives import Representatives
-    from ..sources import Source
 
 FASTA_WIDTH = 60
 
@@ -75,22 +74,10 @@ def _input(file: Path, metric: str, reading: tuple[str, ...]) -> tuple[Records |
     if metric != "precomputed":
         records = read_objects(file, reading)
         return records, records.ids, records.objects
-    source = _dissimilarities(file, reading)
+    source = read_dissimilarities(file, reading)
     if source.ids is None:
         raise ValueError(f"{file} has no ids, so its points cannot be found in the clusters; give a matrix with ids.")
     return None, list(source.ids), source
-
-
-def _dissimilarities(file: Path, reading: tuple[str, ...]) -> Source:
-    from ..readers import Matrix
-    from ..sources import as_dissimilarity, is_store
-
-    if not reading and is_store(file):
-        return as_dissimilarity(file)
-    found = read_file(file, reading)
-    if not isinstance(found, Matrix):
-        raise ValueError(f"{file} holds {len(found)} {found.kind} and no dissimilarities; choose another --metric.")
-    return found.source()
 
 
 @contextmanager
