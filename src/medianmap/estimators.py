@@ -11,7 +11,7 @@ from .assignment import Assignment, OnLattice, Rank, Winner
 from .base import BaseMap, Rule
 from .engine import OnEpoch
 from .families import BatchMap, MedianMap
-from .neighborhood import Lattice, geometric, make_lattice
+from .neighborhood import NEIGHBORHOODS, Lattice, geometric, make_lattice
 from .validation import check_choice, check_count, check_flag, check_positive
 from .weights import FieldWeights, RankWeights
 
@@ -43,6 +43,11 @@ class _Annealed(BaseMap):
     n_epochs: int
     sigma_start: float | None
     sigma_end: float
+    neighborhood: str
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.neighborhood, "neighborhood", NEIGHBORHOODS)
 
     def _annealed(self, assignment: Assignment, default_start: float, lattice: Lattice | None = None) -> Rule:
         n_epochs = check_count(self.n_epochs, "n_epochs")
@@ -61,7 +66,7 @@ class _NeuralGas(_Annealed):
         return check_count(self.n_clusters, "n_clusters"), "n_clusters"
 
     def _rule(self, K: int) -> Rule:
-        return self._annealed(Rank(), default_start=K / 2)
+        return self._annealed(Rank(self.neighborhood), default_start=K / 2)
 
     def _warm_sigma(self, K: int) -> float:
         return max(1.0, K / 15)  # lower values end in worse maps, higher ones need more epochs
@@ -83,7 +88,7 @@ class _SOM(_Annealed):
         check_choice(self.lattice, "lattice", ("hexagonal", "rectangular"))
         rows, cols = (int(side) for side in self.grid)
         lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
-        return self._annealed(OnLattice(lattice), lattice.diameter / 2, lattice)
+        return self._annealed(OnLattice(lattice, self.neighborhood), lattice.diameter / 2, lattice)
 
     def _warm_sigma(self, K: int) -> float:
         return 0.5  # from higher sigma a short annealing ends in worse maps than it began with
@@ -185,6 +190,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
     n_clusters : number of prototypes K.
     n_epochs : epochs of annealing; training then goes on at sigma_end until nothing moves (at most 300 more).
     sigma_start, sigma_end : the neighbourhood range and where it ends; K / 2 by default and 0.01.
+    neighborhood : "exponential", h(t) = exp(-t / sigma), or "gaussian", h(t) = exp(-t^2 / (2 sigma^2)).
 
     The other parameters and the attributes are those of `MedianKMeans`.
 
@@ -207,6 +213,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         collisions: str = "distinct",
@@ -223,6 +230,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.collisions = collisions
@@ -247,6 +255,7 @@ class MedianSOM(_SOM, MedianMap):
     periodic : True joins opposite edges to a torus (a hexagonal one needs an even number of rows).
     n_epochs : epochs of annealing; training then goes on at sigma_end until nothing moves (at most 300 more).
     sigma_start, sigma_end : the neighbourhood range and where it ends; half the lattice's diameter by default and 0.01.
+    neighborhood : "exponential", h(t) = exp(-t / sigma), or "gaussian", h(t) = exp(-t^2 / (2 sigma^2)).
 
     The other parameters and the attributes are those of `MedianKMeans`, and
 
@@ -272,6 +281,7 @@ class MedianSOM(_SOM, MedianMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         collisions: str = "distinct",
@@ -290,6 +300,7 @@ class MedianSOM(_SOM, MedianMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.collisions = collisions
@@ -352,6 +363,7 @@ class BatchNeuralGas(_NeuralGas, BatchMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         random_state: Any = None,
@@ -363,6 +375,7 @@ class BatchNeuralGas(_NeuralGas, BatchMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.random_state = random_state
@@ -387,6 +400,7 @@ class BatchSOM(_SOM, BatchMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         random_state: Any = None,
@@ -400,6 +414,7 @@ class BatchSOM(_SOM, BatchMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.random_state = random_state
