@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .labels import LabelVectors
@@ -69,7 +70,7 @@ class Rank:
         return Assigned(RankWeights(rank, weight_of_rank, m, scaled), neural_gas_cost(sums, weight_of_rank))
 
 
-def _ratios(t: IntArray, sigma: float, neighborhood: str, least: IntArray) -> FloatArray:
+def _ratios(t: IntArray, sigma: float, neighborhood: str, least: NDArray[np.integer]) -> FloatArray:
     """h(t[r]) / h(least[n]), (n, r)."""
     return h(t, sigma, neighborhood, least[:, None])
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .assignment import Assignment, LabelTerm
 from .engine import Epoch, OnEpoch, Problem, State, anneal
-from .initialization import INITS, explicit, start_points
+from .initialization import check_init, explicit, start_points
 from .labels import LabelVectors, training_labels
 from .neighborhood import Lattice, geometric
 from .quality import inertia, quantization_error
@@ -24,7 +24,7 @@ from .sources import check_queries
 from .sources.base import FloatArray, IntArray
 from .spaces import Space
 from .threads import limited
-from .validation import check_choice, check_count, check_n_jobs, check_n_prototypes, check_weights
+from .validation import check_count, check_n_jobs, check_n_prototypes, check_weights
 from .weights import Weights
 
 logger = logging.getLogger("medianmap")
@@ -92,6 +92,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
     verbose: int
     on_epoch: OnEpoch | None
     _gives: type[Weights]  # the kind of weights that the map's assignment gives
+    _on_lattice = False
 
     def _size(self) -> tuple[int, str]:
         """The number of prototypes, and what the user knows it as."""
@@ -219,8 +220,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         check_n_jobs(self.n_jobs)
         if self.on_epoch is not None and not callable(self.on_epoch):
             raise ValueError(f"on_epoch is {self.on_epoch!r}; it must be None or a function of one epoch's record.")
-        if isinstance(self.init, str):
-            check_choice(self.init, "init", INITS)
+        check_init(self.init, self._on_lattice)
 
     def _features(self, X: Any, given: Space) -> dict[str, Any]:
         """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
@@ -254,7 +254,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         rng = as_generator(self.random_state)
         space, runs = problem.space, []
         for run in range(self.n_init if start is None else 1):
-            places = start_points(self.init, space, K, problem.m, rng) if start is None else start
+            places = start_points(self.init, space, K, problem.m, rng, rule.lattice) if start is None else start
             prototypes = space.at(places) if places.ndim == 1 else places
             state = anneal(problem, prototypes, rule.sigmas, rule.sigma_end, rule.max_settling, rng, self._watch, run)
             G = space.distances(state.prototypes)

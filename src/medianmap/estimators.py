@@ -77,6 +77,7 @@ class _SOM(_Annealed):
     lattice: str
     periodic: bool
     _gives = FieldWeights
+    _on_lattice = True
 
     def _size(self) -> tuple[int, str]:
         if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:
@@ -256,6 +257,8 @@ class MedianSOM(_SOM, MedianMap):
     n_epochs : epochs of annealing; training then goes on at sigma_end until nothing moves (at most 300 more).
     sigma_start, sigma_end : the neighbourhood range and where it ends; half the lattice's diameter by default and 0.01.
     neighborhood : "exponential", h(t) = exp(-t / sigma), or "gaussian", h(t) = exp(-t^2 / (2 sigma^2)).
+    init : as for `MedianKMeans`, or "embedding": the points' plane by landmark classical scaling, spread over the
+        lattice. It gains most where sigma_start is small (1 to 2), so that annealing does not undo it.
 
     The other parameters and the attributes are those of `MedianKMeans`, and
 

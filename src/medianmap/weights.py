@@ -57,7 +57,9 @@ class RankWeights:
     rank: NDArray[np.int32]  # (K, N), 0 is the nearest
     weight_of_rank: FloatArray  # (K,) = h(0), h(1), ...
     m: FloatArray  # (N,)
-    scaled: Callable[[IntArray], FloatArray] | None = None  # ranks s (n,) -> h(r) / h(s), (n, K), r = 0 .. K - 1
+    scaled: Callable[[NDArray[np.integer]], FloatArray] | None = (
+        None  # ranks s (n,) -> h(r) / h(s), (n, K), r = 0 .. K - 1
+    )
 
     @cached_property
     def smallest(self) -> NDArray[np.int32]:
