@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .labels import LabelVectors
@@ -66,13 +65,8 @@ class Rank:
         weight_of_rank = h(ranks, sigma, self.neighborhood)
         scaled = None
         if self.neighborhood != "exponential":
-            scaled = partial(_ratios, ranks, sigma, self.neighborhood)
+            scaled = partial(h, ranks, sigma, self.neighborhood)
         return Assigned(RankWeights(rank, weight_of_rank, m, scaled), neural_gas_cost(sums, weight_of_rank))
-
-
-def _ratios(t: IntArray, sigma: float, neighborhood: str, least: NDArray[np.integer]) -> FloatArray:
-    """h(t[r]) / h(least[n]), (n, r)."""
-    return h(t, sigma, neighborhood, least[:, None])
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,9 @@ def landmark_coordinates(squares: FloatArray, landmarks: IntArray, m: FloatArray
     values, vectors = eigh(root[:, None] * B * root, subset_by_index=[max(L - 2, 0), L - 1])
     for axis, k in enumerate(reversed(range(len(values)))):
         if values[k] > FLAT * max(values[-1], FLAT):
-            y = (means - squares) @ (root * vectors[:, k])
+            y = 0.5 * (means - squares) @ (root * vectors[:, k]) / np.sqrt(values[k])
             Y[:, axis] = y * np.sign(y[np.abs(y).argmax()])
-    return Y
+    return Y * np.sqrt(largest)
 
 
 def quantiles(y: FloatArray, m: FloatArray) -> FloatArray:

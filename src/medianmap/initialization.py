@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .embedding import LANDMARKS, laid_out, landmark_coordinates
 from .neighborhood import Lattice
 from .sources.base import FloatArray, IntArray
-from .spaces import Space, VectorSpace
+from .spaces import MedianSpace, Space
 from .threads import limited
 from .validation import check_choice
 
@@ -34,7 +34,8 @@ def start_points(
     """(K,) distinct indices of data points; "embedding" needs the lattice."""
     if init == "random":
         return rng.choice(space.n_points, K, replace=False).astype(np.intp)
-    if init == "embedding" and lattice is not None:
+    if init == "embedding":
+        assert lattice is not None  # check_init saw to it
         return embedded(space, lattice, m, rng)
     return spread(space, K, m, rng)
 
@@ -48,7 +49,7 @@ def embedded(space: Space, lattice: Lattice, m: FloatArray, rng: np.random.Gener
     n = space.n_points
     landmarks = np.sort(rng.choice(n, min(n, LANDMARKS), replace=False))
     d = space.distances(space.at(landmarks)).astype(np.float64, copy=False)
-    if not isinstance(space, VectorSpace):
+    if isinstance(space, MedianSpace):
         d = (d / (d.max() or 1.0)) ** 2  # divided first: squares of large numbers leave the range of floats
     with limited(1):  # the same bits at any number of threads
         return laid_out(landmark_coordinates(d, landmarks, m), m, lattice)

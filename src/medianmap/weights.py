@@ -57,9 +57,7 @@ class RankWeights:
     rank: NDArray[np.int32]  # (K, N), 0 is the nearest
     weight_of_rank: FloatArray  # (K,) = h(0), h(1), ...
     m: FloatArray  # (N,)
-    scaled: Callable[[NDArray[np.integer]], FloatArray] | None = (
-        None  # ranks s (n,) -> h(r) / h(s), (n, K), r = 0 .. K - 1
-    )
+    scaled: Callable[[NDArray[np.integer]], FloatArray] | None = None  # s (n, 1) -> h(r) / h(s), r < K, (n, K)
 
     @cached_property
     def smallest(self) -> NDArray[np.int32]:
@@ -82,7 +80,7 @@ class RankWeights:
             values = self.weight_of_rank[np.maximum(above, 0)]
         else:
             occurring, which = np.unique(self.smallest, return_inverse=True)
-            values = self.scaled(occurring)[which]
+            values = self.scaled(occurring[:, None])[which]
         return self.rank, np.where(above >= 0, values, 0.0)
 
     @property
