@@ -16,7 +16,7 @@ import numpy as np
 from .neighborhood import Lattice
 from .sources.base import FloatArray, IntArray
 
-# Two coordinates need few: starts from 100, 200 and 400 landmarks of 4400 points were equally good.
+# Two coordinates need few: maps from 100, 200 and 400 landmarks of 4400 points differed by less than their seeds did.
 LANDMARKS = 200
 # An axis of less than this share of the first one's spread is rounding: the data have no such direction.
 FLAT = 1e-9

@@ -258,7 +258,7 @@ class MedianSOM(_SOM, MedianMap):
     sigma_start, sigma_end : the neighbourhood range and where it ends; half the lattice's diameter by default and 0.01.
     neighborhood : "exponential", h(t) = exp(-t / sigma), or "gaussian", h(t) = exp(-t^2 / (2 sigma^2)).
     init : as for `MedianKMeans`, or "embedding": the points' plane by landmark classical scaling, spread over the
-        lattice. It gains most where sigma_start is small (1 to 2), so that annealing does not undo it.
+        lattice. Annealing from the default sigma_start undoes it; whether a smaller one gains depends on the data.
 
     The other parameters and the attributes are those of `MedianKMeans`, and
 
