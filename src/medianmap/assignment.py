@@ -6,7 +6,7 @@ The label term of supervised maps is added to G here; what the assignment sees i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,41 +47,47 @@ class Winner:
 
 @dataclass(frozen=True)
 class Rank:
-    """A[j, i] = m_i h(rank_ij - min_i rank_ij): rank 0 is the nearest, ties go to the lower prototype index.
+    """A[j, i] = m_i h(rank_ij) / h(min_i rank_ij): rank 0 is the nearest, ties go to the lower prototype index.
 
-    Subtracting the prototype's smallest rank scales a row of A, which changes neither its argmin nor its mean, but
-    keeps a prototype that is nobody's winner from losing all its weight when sigma is small. While prototypes stand
-    still only sigma changes, and the ranks of the last epoch serve again.
+    Dividing by the weight of the prototype's smallest rank scales a row of A, which changes neither its argmin nor its
+    mean, but keeps a prototype that is nobody's winner from losing all its weight when sigma is small. While prototypes
+    stand still only sigma changes, and the ranks of the last epoch serve again.
     """
 
+    neighborhood: str = "exponential"
     memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
         if self.memory.get("G") is not G:  # the prototypes moved
             self.memory["G"], self.memory["ranks"] = G, rank_points(G.T, m)
         rank, sums = self.memory["ranks"]
-        weight_of_rank = h(np.arange(len(rank)), sigma)
-        return Assigned(RankWeights(rank, weight_of_rank, m), neural_gas_cost(sums, weight_of_rank))
+        ranks = np.arange(len(rank))
+        weight_of_rank = h(ranks, sigma, self.neighborhood)
+        scaled = None
+        if self.neighborhood != "exponential":
+            scaled = partial(h, ranks, sigma, self.neighborhood)
+        return Assigned(RankWeights(rank, weight_of_rank, m, scaled), neural_gas_cost(sums, weight_of_rank))
 
 
 @dataclass(frozen=True)
 class OnLattice:
-    """A[j, i] = m_i h(nd(I*(i), j) - min_i nd(I*(i), j)),  I*(i) = argmin_j sum_l h(nd(j, l)) G[i, l] (Heskes).
+    """A[j, i] = m_i h(nd(I*(i), j)) / h(min_i nd(I*(i), j)),  I*(i) = argmin_j sum_l h(nd(j, l)) G[i, l] (Heskes).
 
-    Subtracting the distance to the nearest winner scales a row of A, as in Rank.
+    Dividing by the weight of the nearest winner scales a row of A, as in Rank.
     """
 
     lattice: Lattice
+    neighborhood: str = "exponential"
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
-        nd, H = self.lattice.distances, self.lattice.weights(sigma)
+        nd, H = self.lattice.distances, self.lattice.weights(sigma, self.neighborhood)
         winner, minimum = smoothed_winners(G.T, H)
         weights = FieldWeights(H, winner, m)
         nearest = nd[:, weights.fields].min(axis=1)
         empty = nearest > 0  # a neuron with points is its own nearest winner, and its row is scaled already
         if empty.any():
             H = H.copy()
-            H[empty] = h(nd[empty] - nearest[empty, None], sigma)
+            H[empty] = h(nd[empty], sigma, self.neighborhood, nearest[empty, None])
         return Assigned(FieldWeights(H, winner, m), som_cost(minimum, m))
 
 

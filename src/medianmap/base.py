@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .assignment import Assignment, LabelTerm
 from .engine import Epoch, OnEpoch, Problem, State, anneal
-from .initialization import INITS, explicit, start_points
+from .initialization import check_init, explicit, start_points
 from .labels import LabelVectors, training_labels
 from .neighborhood import Lattice, geometric
 from .quality import inertia, quantization_error
@@ -25,7 +25,7 @@ from .sources import check_queries
 from .sources.base import FloatArray, IntArray
 from .spaces import Space
 from .threads import limited
-from .validation import check_choice, check_count, check_n_jobs, check_n_prototypes, check_weights
+from .validation import check_count, check_n_jobs, check_n_prototypes, check_weights
 from .weights import Weights
 
 logger = logging.getLogger("medianmap")
@@ -93,6 +93,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
     verbose: int
     on_epoch: OnEpoch | None
     _gives: type[Weights]  # the kind of weights that the map's assignment gives
+    _on_lattice = False
 
     def _size(self) -> tuple[int, str]:
         """The number of prototypes, and what the user knows it as."""
@@ -226,8 +227,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         check_n_jobs(self.n_jobs)
         if self.on_epoch is not None and not callable(self.on_epoch):
             raise ValueError(f"on_epoch is {self.on_epoch!r}; it must be None or a function of one epoch's record.")
-        if isinstance(self.init, str):
-            check_choice(self.init, "init", INITS)
+        check_init(self.init, self._on_lattice)
 
     def _features(self, X: Any, given: Space) -> dict[str, Any]:
         """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
@@ -261,7 +261,9 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         rng = as_generator(self.random_state)
         starts = [start]
         if start is None:
-            starts = [start_points(self.init, problem.space, K, problem.m, rng) for _ in range(self.n_init)]
+            starts = [
+                start_points(self.init, problem.space, K, problem.m, rng, rule.lattice) for _ in range(self.n_init)
+            ]
         # A run of its own random numbers where there are several: whichever comes first, each gets the same.
         rngs = [rng] if len(starts) == 1 else [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
 

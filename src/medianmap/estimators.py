@@ -11,7 +11,7 @@ from .assignment import Assignment, OnLattice, Rank, Winner
 from .base import BaseMap, Rule
 from .engine import OnEpoch
 from .families import BatchMap, MedianMap
-from .neighborhood import Lattice, geometric, make_lattice
+from .neighborhood import NEIGHBORHOODS, Lattice, geometric, make_lattice
 from .validation import check_choice, check_count, check_flag, check_positive
 from .weights import FieldWeights, RankWeights
 
@@ -43,6 +43,11 @@ class _Annealed(BaseMap):
     n_epochs: int
     sigma_start: float | None
     sigma_end: float
+    neighborhood: str
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.neighborhood, "neighborhood", NEIGHBORHOODS)
 
     def _annealed(self, assignment: Assignment, default_start: float, lattice: Lattice | None = None) -> Rule:
         n_epochs = check_count(self.n_epochs, "n_epochs")
@@ -61,7 +66,7 @@ class _NeuralGas(_Annealed):
         return check_count(self.n_clusters, "n_clusters"), "n_clusters"
 
     def _rule(self, K: int) -> Rule:
-        return self._annealed(Rank(), default_start=K / 2)
+        return self._annealed(Rank(self.neighborhood), default_start=K / 2)
 
     def _warm_sigma(self, K: int) -> float:
         return max(1.0, K / 15)  # lower values end in worse maps, higher ones need more epochs
@@ -72,6 +77,7 @@ class _SOM(_Annealed):
     lattice: str
     periodic: bool
     _gives = FieldWeights
+    _on_lattice = True
 
     def _size(self) -> tuple[int, str]:
         if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:
@@ -83,7 +89,7 @@ class _SOM(_Annealed):
         check_choice(self.lattice, "lattice", ("hexagonal", "rectangular"))
         rows, cols = (int(side) for side in self.grid)
         lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
-        return self._annealed(OnLattice(lattice), lattice.diameter / 2, lattice)
+        return self._annealed(OnLattice(lattice, self.neighborhood), lattice.diameter / 2, lattice)
 
     def _warm_sigma(self, K: int) -> float:
         return 0.5  # from higher sigma a short annealing ends in worse maps than it began with
@@ -189,6 +195,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
     n_clusters : number of prototypes K.
     n_epochs : epochs of annealing; training then goes on at sigma_end until nothing moves (at most 300 more).
     sigma_start, sigma_end : the neighbourhood range and where it ends; K / 2 by default and 0.01.
+    neighborhood : "exponential", h(t) = exp(-t / sigma), or "gaussian", h(t) = exp(-t^2 / (2 sigma^2)).
 
     The other parameters and the attributes are those of `MedianKMeans`.
 
@@ -211,6 +218,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         annealing: str = "auto",
@@ -228,6 +236,7 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.annealing = annealing
@@ -253,6 +262,9 @@ class MedianSOM(_SOM, MedianMap):
     periodic : True joins opposite edges to a torus (a hexagonal one needs an even number of rows).
     n_epochs : epochs of annealing; training then goes on at sigma_end until nothing moves (at most 300 more).
     sigma_start, sigma_end : the neighbourhood range and where it ends; half the lattice's diameter by default and 0.01.
+    neighborhood : "exponential", h(t) = exp(-t / sigma), or "gaussian", h(t) = exp(-t^2 / (2 sigma^2)).
+    init : as for `MedianKMeans`, or "embedding": the points' plane by landmark classical scaling, spread over the
+        lattice. Annealing from the default sigma_start undoes it; whether a smaller one gains depends on the data.
 
     The other parameters and the attributes are those of `MedianKMeans`, and
 
@@ -278,6 +290,7 @@ class MedianSOM(_SOM, MedianMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         annealing: str = "auto",
@@ -297,6 +310,7 @@ class MedianSOM(_SOM, MedianMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.annealing = annealing
@@ -360,6 +374,7 @@ class BatchNeuralGas(_NeuralGas, BatchMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         random_state: Any = None,
@@ -371,6 +386,7 @@ class BatchNeuralGas(_NeuralGas, BatchMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.random_state = random_state
@@ -395,6 +411,7 @@ class BatchSOM(_SOM, BatchMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         random_state: Any = None,
@@ -408,6 +425,7 @@ class BatchSOM(_SOM, BatchMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.random_state = random_state

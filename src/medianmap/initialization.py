@@ -1,4 +1,4 @@
-"""Where prototypes start: random points, points spread by their dissimilarity, or the user's own choice."""
+"""Where prototypes start: at random, spread by dissimilarity, laid out on the lattice, or as the user says."""
 
 from __future__ import annotations
 
@@ -7,17 +7,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .embedding import LANDMARKS, laid_out, landmark_coordinates
+from .neighborhood import Lattice
 from .sources.base import FloatArray, IntArray
-from .spaces import Space
+from .spaces import MedianSpace, Space
+from .threads import limited
+from .validation import check_choice
 
-INITS = ("random", "k-medoids++")
+INITS = ("random", "k-medoids++", "embedding")
 
 
-def start_points(init: str, space: Space, K: int, m: FloatArray, rng: np.random.Generator) -> IntArray:
-    """(K,) distinct indices of data points."""
+def check_init(init: Any, on_lattice: bool) -> None:
+    """ValueError for a word that names no start, or one that the map cannot have."""
+    if not isinstance(init, str):
+        return  # indices and vectors are checked with the data
+    if init == "embedding" and not on_lattice:
+        raise ValueError(
+            "init='embedding' lays points out on a lattice, which only a SOM has; choose 'random' or 'k-medoids++'."
+        )
+    check_choice(init, "init", INITS if on_lattice else INITS[:-1])
+
+
+def start_points(
+    init: str, space: Space, K: int, m: FloatArray, rng: np.random.Generator, lattice: Lattice | None = None
+) -> IntArray:
+    """(K,) distinct indices of data points; "embedding" needs the lattice."""
     if init == "random":
         return rng.choice(space.n_points, K, replace=False).astype(np.intp)
+    if init == "embedding":
+        assert lattice is not None  # check_init saw to it
+        return embedded(space, lattice, m, rng)
     return spread(space, K, m, rng)
+
+
+def embedded(space: Space, lattice: Lattice, m: FloatArray, rng: np.random.Generator) -> IntArray:
+    """The plane of landmark classical scaling, spread over the lattice: the point nearest to each neuron's place.
+
+    Landmarks are drawn at random; points count by their weights. A matrix is taken as distances, which the scaling
+    squares; the distances of vectors are squared already.
+    """
+    n = space.n_points
+    landmarks = np.sort(rng.choice(n, min(n, LANDMARKS), replace=False))
+    d = space.distances(space.at(landmarks)).astype(np.float64, copy=False)
+    if isinstance(space, MedianSpace):
+        d = (d / (d.max() or 1.0)) ** 2  # divided first: squares of large numbers leave the range of floats
+    with limited(1):  # the same bits at any number of threads
+        return laid_out(landmark_coordinates(d, landmarks, m), m, lattice)
 
 
 def spread(
@@ -57,8 +92,8 @@ def explicit(init: Any, K: int, n: int, *, n_features: int | None, distinct: boo
         return start.astype(np.float64)
     if start.ndim != 1 or start.dtype.kind not in "iu":
         vectors = "" if n_features is None else ", or an array of start vectors"
-        names = " or ".join(map(repr, INITS))
-        raise ValueError(f"init must be {names}, or a list of {K} indices of data points{vectors}.")
+        words = "'random', 'k-medoids++', for a SOM also 'embedding'"
+        raise ValueError(f"init must be {words}, or a list of {K} indices of data points{vectors}.")
     if len(start) != K:
         raise ValueError(f"init holds {len(start)} indices, but there are {K} prototypes.")
     outside = start[(start < 0) | (start >= n)]

@@ -1,4 +1,4 @@
-"""h_sigma(t) = exp(-t / sigma), its annealing, and the lattices on which a SOM measures t."""
+"""h_sigma(t) = exp(-t / sigma) or exp(-t^2 / 2 sigma^2), its annealing, and the lattices on which a SOM measures t."""
 
 from __future__ import annotations
 
@@ -12,11 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 # Products of smaller weights with small dissimilarities would be subnormal: slow, and without a relative error bound.
 SMALLEST_WEIGHT = 1e-290
 
+NEIGHBORHOODS = ("exponential", "gaussian")
 
-def h(t: ArrayLike, sigma: float) -> NDArray[np.float64]:
-    """h_sigma(t) = exp(-t / sigma), flushed to zero below SMALLEST_WEIGHT."""
-    with np.errstate(over="ignore", under="ignore"):
-        values = np.exp(-np.asarray(t, np.float64) / sigma)
+
+def h(t: ArrayLike, sigma: float, neighborhood: str = "exponential", least: ArrayLike = 0.0) -> NDArray[np.float64]:
+    """h_sigma(t) / h_sigma(least), flushed to zero below SMALLEST_WEIGHT; least = 0 gives h_sigma(t) itself.
+
+    exponential: exp(-(t - least) / sigma); gaussian: exp(-(t^2 - least^2) / (2 sigma^2)). Taken as one exponential,
+    the quotient is a number also where both of its parts would underflow.
+    """
+    t, least = np.asarray(t, np.float64), np.asarray(least, np.float64)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        exponent = (t - least) / sigma
+        if neighborhood == "gaussian":
+            # Not 0 times infinity where sigma is next to nothing.
+            exponent = np.where(t == least, 0.0, exponent * ((t + least) / (2 * sigma)))
+        values = np.exp(-exponent)
     return np.where(values < SMALLEST_WEIGHT, 0.0, values)
 
 
@@ -45,10 +56,10 @@ class Lattice:
         values, codes = np.unique(self.distances, return_inverse=True)
         return values, codes.reshape(self.distances.shape)
 
-    def weights(self, sigma: float) -> NDArray[np.float64]:
+    def weights(self, sigma: float, neighborhood: str = "exponential") -> NDArray[np.float64]:
         """H = h_sigma(distances) (K, K): the exponential is taken once for each different distance."""
         values, codes = self._codes
-        return h(values, sigma)[codes]
+        return h(values, sigma, neighborhood)[codes]
 
     @property
     def diameter(self) -> float:

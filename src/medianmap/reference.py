@@ -16,10 +16,14 @@ LANES = 64  # the canonical sum runs in this many interleaved partial sums, then
 NOISE = 1e-3  # relative size of the perturbation of collisions="noise"
 
 
-def h(t, sigma):
-    """h_sigma(t) = exp(-t / sigma), zero where it is too small to multiply safely."""
+def h(t, sigma, neighborhood="exponential", least=0.0):
+    """h(t) / h(least), h(t) = exp(-t / sigma) or exp(-t^2 / 2 sigma^2), zero where too small to multiply safely."""
+    t = np.asarray(t, float)
     with np.errstate(over="ignore"):
-        values = np.exp(-np.asarray(t, float) / sigma)
+        exponent = (t - least) / sigma
+        if neighborhood == "gaussian":
+            exponent = exponent * ((t + least) / (2 * sigma))
+        values = np.exp(-exponent)
     return np.where(values < 1e-290, 0.0, values)
 
 
@@ -45,21 +49,23 @@ def kmeans(G, sigma, m):
     return (np.arange(G.shape[1])[:, None] == winner) * m, (m * G.min(axis=1)).sum()
 
 
-def neural_gas(G, sigma, m):
+def neural_gas(G, sigma, m, neighborhood="exponential"):
     """A[j, i] = h(rank of j for i);  cost = sum_ij m_i h(rank_ij) G[i, j]. Ties in G: lower j first."""
     rank = G.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
     smallest = rank.min(axis=0)  # the scale of a row of A changes no argmin, but keeps it from underflowing
-    return h((rank - smallest).T, sigma) * m, (m[:, None] * h(rank, sigma) * G).sum()
+    A = h(rank, sigma, neighborhood, smallest).T * m
+    return A, (m[:, None] * h(rank, sigma, neighborhood) * G).sum()
 
 
-def som(nd):
+def som(nd, neighborhood="exponential"):
     """A[j, i] = h(nd(I*(i), j)), I*(i) = argmin_j sum_l h(nd(j, l)) G[i, l];  cost = sum_i m_i of that minimum."""
 
     def weights(G, sigma, m):
-        smoothed = product(G, h(nd, sigma).T)
+        smoothed = product(G, h(nd, sigma, neighborhood).T)
         winner = smoothed.argmin(axis=1)
         t = nd[winner].T
-        return h(t - t.min(axis=1, keepdims=True), sigma) * m, (m * smoothed.min(axis=1)).sum()
+        least = t.min(axis=1, keepdims=True)
+        return h(t, sigma, neighborhood, least) * m, (m * smoothed.min(axis=1)).sum()
 
     return weights
 

@@ -96,6 +96,7 @@ class RelationalNeuralGas(_NeuralGas, RelationalMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         random_state: Any = None,
@@ -109,6 +110,7 @@ class RelationalNeuralGas(_NeuralGas, RelationalMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.random_state = random_state
@@ -136,6 +138,7 @@ class RelationalSOM(_SOM, RelationalMap):
         n_epochs: int = 100,
         sigma_start: float | None = None,
         sigma_end: float = 0.01,
+        neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
         random_state: Any = None,
@@ -151,6 +154,7 @@ class RelationalSOM(_SOM, RelationalMap):
         self.n_epochs = n_epochs
         self.sigma_start = sigma_start
         self.sigma_end = sigma_end
+        self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
         self.random_state = random_state

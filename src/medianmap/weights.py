@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -47,11 +48,16 @@ class FieldWeights:
 
 @dataclass(frozen=True)
 class RankWeights:
-    """A[j, i] = h(rank[j, i] - smallest_j) m_i: every prototype has some weight (neural gas)."""
+    """A[j, i] = h(rank[j, i]) / h(smallest_j) m_i: every prototype has some weight (neural gas).
+
+    For h(t) = exp(-t / sigma) the quotient is h(rank - smallest), a shift of one table; any other h gives a table for
+    each smallest rank, `scaled`.
+    """
 
     rank: NDArray[np.int32]  # (K, N), 0 is the nearest
     weight_of_rank: FloatArray  # (K,) = h(0), h(1), ...
     m: FloatArray  # (N,)
+    scaled: Callable[[NDArray[np.integer]], FloatArray] | None = None  # s (n, 1) -> h(r) / h(s), r < K, (n, K)
 
     @cached_property
     def smallest(self) -> NDArray[np.int32]:
@@ -60,17 +66,22 @@ class RankWeights:
 
     @cached_property
     def A(self) -> FloatArray:
-        return self.weight_of_rank[self.rank - self.smallest[:, None]] * self.m
+        return np.take_along_axis(self.levels[1], self.rank, axis=1) * self.m
 
     def row(self, j: int) -> FloatArray:
         """A[j] (N,)."""
-        return self.weight_of_rank[self.rank[j] - self.smallest[j]] * self.m
+        return self.levels[1][j][self.rank[j]] * self.m
 
     @cached_property
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
         """(levels (K, N), values (K, K)) with A[j, i] = values[j, levels[j, i]] m_i."""
         above = np.arange(len(self.rank)) - self.smallest[:, None]
-        return self.rank, np.where(above >= 0, self.weight_of_rank[np.maximum(above, 0)], 0.0)
+        if self.scaled is None:
+            values = self.weight_of_rank[np.maximum(above, 0)]
+        else:
+            occurring, which = np.unique(self.smallest, return_inverse=True)
+            values = self.scaled(occurring[:, None])[which]
+        return self.rank, np.where(above >= 0, values, 0.0)
 
     @property
     def alive(self) -> IntArray:

@@ -60,7 +60,7 @@ class RankScreen:
                 self._narrow[1], L=self._narrow[1].L.copy()
             )  # the nearest points have weight 1 whatever sigma is
         entries = _rank_entries(
-            weights.rank, weights.smallest, as_float32(weights.weight_of_rank[:heavy]), weights.m.astype(np.float32)
+            weights.rank, weights.smallest + heavy, as_float32(weights.levels[1]), weights.m.astype(np.float32)
         )
         bounds = sparse_product(Entries(*entries), self.D, self.n_jobs)
         # The value is itself a rounded product of weight and multiplicity.
@@ -71,26 +71,23 @@ class RankScreen:
 
 
 @njit(cache=True, nogil=True)
-def _rank_entries(rank, smallest, table, m):  # type: ignore[no-untyped-def]
-    """(starts, index, value): for each prototype the points with rank < smallest + len(table), by point."""
+def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
+    """(starts, index, value): for each prototype the points with rank < top[j], weighing values[j, rank] m."""
     K, N = rank.shape
-    R = table.shape[0]
     starts = np.zeros(K + 1, np.intp)
     for j in range(K):
         n = 0
-        top = smallest[j] + R
         for i in range(N):
-            n += rank[j, i] < top
+            n += rank[j, i] < top[j]
         starts[j + 1] = starts[j] + n
     index = np.empty(starts[K], np.intp)
     value = np.empty(starts[K], np.float32)
     for j in range(K):
         t = starts[j]
-        top = smallest[j] + R
         for i in range(N):
-            if rank[j, i] < top:
+            if rank[j, i] < top[j]:
                 index[t] = i
-                value[t] = table[rank[j, i] - smallest[j]] * m[i]
+                value[t] = values[j, rank[j, i]] * m[i]
                 t += 1
     return starts, index, value
 
@@ -99,15 +96,13 @@ def _weights32(weights: RankWeights, n_jobs: int | None) -> NDArray[np.float32]:
     """A (K, N) in float32, what is too small set to zero."""
     K, N = weights.rank.shape
     A = np.empty((K, N), np.float32)
-    table, m = as_float32(weights.weight_of_rank), weights.m.astype(np.float32)
-    run_chunks(
-        lambda js: _look_up(weights.rank[js], weights.smallest[js], table, m, A[js]), list(panels(K, 32)), n_jobs
-    )
+    values, m = as_float32(weights.levels[1]), weights.m.astype(np.float32)
+    run_chunks(lambda js: _look_up(weights.rank[js], values[js], m, A[js]), list(panels(K, 32)), n_jobs)
     return A
 
 
 @njit(cache=True, nogil=True)
-def _look_up(rank, smallest, table, m, A):  # type: ignore[no-untyped-def]
+def _look_up(rank, values, m, A):  # type: ignore[no-untyped-def]
     for j in range(rank.shape[0]):
         for i in range(rank.shape[1]):
-            A[j, i] = table[rank[j, i] - smallest[j]] * m[i]
+            A[j, i] = values[j, rank[j, i]] * m[i]

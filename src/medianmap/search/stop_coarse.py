@@ -56,7 +56,7 @@ class StopCoarse(StoppingFinder):
         K, smallest = len(weights.rank), weights.smallest[j]
         order = compact(np.argsort(weights.rank[j], kind="stable"))
         starts = np.searchsorted(weights.rank[j][order], np.arange(smallest, K + 1))
-        h = weights.weight_of_rank[: K - smallest]
+        h = weights.levels[1][j, smallest:]
         return _stop_coarse(h, weights.m[order], self.X, order, starts, taken, self.slack, self.tiny, row)
 
 
