@@ -2,5 +2,6 @@
 
 from .medoids import swap_medoids
 from .problem import Swapped
+from .som import refine_som, swap_som
 
-__all__ = ["Swapped", "swap_medoids"]
+__all__ = ["Swapped", "refine_som", "swap_medoids", "swap_som"]

@@ -46,11 +46,8 @@ from numpy.typing import NDArray
 
 from ..quality import kmeans_cost
 from ..sources.base import FloatArray, IntArray, panels
-from ..threads import outer_threads, run_chunks
-from .problem import Candidates, Swapped, prepared
-
-EPS = float(np.finfo(np.float64).eps)
-UNDERFLOW = 5e-324
+from ..threads import outer_threads
+from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
 # After so many candidates without a swap, threads look ahead; before, what they find beyond the next swap is in vain.
 PATIENCE = 128
@@ -124,19 +121,12 @@ class _State:
 
     def first_improving(self, rows: NDArray[Any], at: int, n_jobs: int | None) -> int:
         """Place in `rows` of the first improving candidate from `at` on; len(rows) if there is none."""
-        chunks = [slice(at + part.start, at + part.stop) for part in panels(len(rows) - at, AHEAD)]
-        found = np.full(len(chunks), len(rows))
 
-        def look(chunk: slice) -> None:
-            which = (chunk.start - at) // AHEAD
-            if found[:which].min(initial=len(rows)) < len(rows):
-                return  # an earlier chunk has one
-            r, _ = _first_improving(rows[chunk], self.m, self.first, self.near, self.far, self.removal)
-            if r >= 0:
-                found[which] = chunk.start + r
+        def look(chunk: slice) -> int:
+            part = rows[at + chunk.start : at + chunk.stop]
+            return _first_improving(part, self.m, self.first, self.near, self.far, self.removal)[0]
 
-        run_chunks(look, chunks, n_jobs)
-        return int(found.min())
+        return at + first_find(look, len(rows) - at, AHEAD, n_jobs)
 
     def descend(self, rows: NDArray[Any], offset: int, patience: int, most: int) -> tuple[int, int, int]:
         """Go through `rows` swapping eagerly: (swaps made, rows looked at, rows since the last swap)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity, check_entries
-from ..sources.base import FloatArray, IntArray, candidate_rows, columns, rows_fit, rows_per_panel
+from ..sources.base import FloatArray, IntArray, candidate_rows, columns, panels, rows_fit, rows_per_panel
 from ..sources.kept import DearSource
+from ..threads import run_chunks
 from ..validation import check_count, check_weights
+
+EPS = float(np.finfo(np.float64).eps)
+UNDERFLOW = 5e-324  # the smallest number above 0: what a product may lose beyond its relative error
 
 # Candidates looked at in one go where all their rows lie in memory.
 LARGEST_BLOCK = 1024
@@ -56,6 +61,12 @@ class Candidates:
             return np.ascontiguousarray(self.whole[candidates])
         return columns(self.source, candidates).astype(self.dtype, copy=False)
 
+    def picked(self, candidates: IntArray) -> tuple[NDArray[Any], IntArray]:
+        """(C, rows): C[rows] are the candidates' rows; copied only where the whole does not lie in memory."""
+        if self.whole is not None:
+            return self.whole, candidates
+        return self.rows(candidates), np.arange(len(candidates))
+
 
 def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, IntArray, FloatArray, int]:
     """Candidates, exemplars (K,), weights (N,) and the most swaps as the kernels read them; ValueError if they cannot.
@@ -80,3 +91,23 @@ def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, 
         check_entries(source, len(w) * float(weights.sum()))
     whole = candidate_rows(source) if rows_fit(source) else None
     return Candidates(source, whole), w.astype(np.intp), weights, most
+
+
+def first_find(look: Callable[[slice], int], n: int, ahead: int, n_jobs: int | None) -> int:
+    """The first of n candidates that improves, n if none does; look(chunk) gives the first within a chunk, or -1.
+
+    Chunks of `ahead` are looked at by several threads against one state, and the earliest find counts: the candidate
+    that a single thread would have come to first.
+    """
+    found = np.full(-(-n // ahead), n)
+
+    def look_at(chunk: slice) -> None:
+        which = chunk.start // ahead
+        if (found[:which] < n).any():
+            return  # what this chunk holds would be forgotten
+        r = look(chunk)
+        if r >= 0:
+            found[which] = chunk.start + r
+
+    run_chunks(look_at, list(panels(n, ahead)), n_jobs)
+    return int(found.min(initial=n))
