@@ -79,6 +79,7 @@ def test_same_swaps_as_the_plain_definition(kind, K, seed):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_threads_change_nothing(rng, dtype, symmetric, monkeypatch):
     monkeypatch.setattr(kernel, "PATIENCE", 8)
+    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
     D = blob_distances(rng, 500, 12).astype(dtype)
     if not symmetric:
         D *= rng.uniform(0.9, 1.1, D.shape).astype(dtype)
@@ -97,6 +98,7 @@ def test_blocks_change_nothing(rng, monkeypatch):
     whole = swap_medoids(D, start)
     monkeypatch.setattr(problem, "rows_fit", lambda source: False)
     monkeypatch.setattr(problem, "LARGEST_BLOCK", 7)
+    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
     for n_jobs in (1, 3):
         monkeypatch.setattr(kernel, "PATIENCE", 3)
         np.testing.assert_array_equal(swap_medoids(D, start, n_jobs=n_jobs).medoids, whole.medoids)

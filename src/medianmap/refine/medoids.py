@@ -53,6 +53,8 @@ from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 PATIENCE = 128
 # Candidates that a thread looks at in one go.
 AHEAD = 32
+# With fewer points a thread is sooner done than woken.
+WORTH_THREADS = 2000
 
 
 def swap_medoids(
@@ -73,7 +75,7 @@ def swap_medoids(
     state = _State.of(candidates, w, weights)
     N = candidates.n
     blocks = list(panels(N, candidates.block_size))
-    parallel = outer_threads(n_jobs) > 1
+    parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
     swaps = idle = turn = 0
     while idle < N and swaps < most:
         block = blocks[turn % len(blocks)]
