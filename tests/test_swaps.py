@@ -10,7 +10,7 @@ from maps import blob_distances
 from strategies import cases, matrix
 
 from medianmap.refine import medoids as kernel
-from medianmap.refine import problem, swap_medoids
+from medianmap.refine import problem, swap_medoids, swap_som
 from medianmap.sources import DenseSource, as_dissimilarity
 
 
@@ -174,3 +174,13 @@ def test_array_with_a_hole_is_refused():
     D[1, 2] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         swap_medoids(D, [0])
+
+
+def test_memory_map_is_only_read(rng, tmp_path):
+    D = blob_distances(rng, 50).astype(np.float32)
+    np.save(tmp_path / "D.npy", D)
+    start = [1, 20, 30]
+    stored = as_dissimilarity(tmp_path / "D.npy")
+    np.testing.assert_array_equal(swap_medoids(stored, start).medoids, swap_medoids(D, start).medoids)
+    H = np.full((3, 3), 0.1) + np.eye(3)
+    np.testing.assert_array_equal(swap_som(stored, start, H).medoids, swap_som(D, start, H).medoids)
