@@ -1,0 +1,250 @@
+"""Final loss and seconds beside the k-medoids packages: one run, interleaved, one matrix in memory, 2 threads each.
+
+    python benchmarks/medoids.py --data FOLDER [--cache FOLDER] [--sets ...] [--k ...] [--seeds 5] [--json FILE]
+
+FOLDER holds chromosomes.csv and proteins/D.csv, which are not part of this project; without it the sets that need them
+are left out. Losses are sum_i min_j D[i, w_j] of the medoids that each method returns, summed here. A method that is
+not installed, or whose parameters this version does not have, is left out with a note.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import data
+import numpy as np
+from numpy.typing import NDArray
+
+from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM
+from medianmap.datasets import load_globins
+from medianmap.neighborhood import make_lattice
+from medianmap.quality import som_cost, topographic_error
+from medianmap.refine import refine_som, swap_medoids
+from medianmap.sources import ALL, as_dissimilarity
+from medianmap.winners import smoothed_winners
+
+THREADS = 2
+SETS = ("chromosomes", "globins", "proteins", "simulated")
+YARDSTICK = "kmedoids.fasterpam"
+# A method gets D, K and a seed and returns the medoids.
+Method = Callable[[NDArray[Any], int, int], NDArray[np.intp]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method on one set: loss and seconds; for a SOM also its topographic error and its cost at sigma_end."""
+
+    set: str
+    K: int
+    seed: int
+    method: str
+    loss: float
+    seconds: float
+    topographic_error: float | None = None
+    som_cost: float | None = None
+
+
+def matrices(names: list[str], folder: Path | None, cache: Path | None) -> Iterator[tuple[str, NDArray[Any]]]:
+    for name in names:
+        if name == "globins":
+            yield name, np.asarray(as_dissimilarity(load_globins().sequences, "edit").block(ALL, ALL), np.float32)
+        elif name == "simulated":
+            yield name, data.simulated(10000)
+        elif folder is None:
+            print(f"{name}: left out, --data was not given", flush=True)
+        elif name == "chromosomes":
+            yield name, data.chromosomes(folder / "chromosomes.csv", cache)
+        else:
+            yield name, np.loadtxt(folder / "proteins" / "D.csv", delimiter=",")
+
+
+def grid_of(K: int) -> tuple[int, int]:
+    """The most square grid of K neurons."""
+    rows = next(r for r in range(int(K**0.5), 0, -1) if K % r == 0)
+    return rows, K // rows
+
+
+def fasterpam(D: NDArray[Any], K: int, seed: int) -> NDArray[np.intp]:
+    import kmedoids
+
+    return kmedoids.fasterpam(D, K, max_iter=100, random_state=seed, n_cpu=THREADS).medoids
+
+
+def alternating(D: NDArray[Any], K: int, seed: int) -> NDArray[np.intp]:
+    import kmedoids
+
+    return kmedoids.alternating(D, K, max_iter=100, random_state=seed).medoids
+
+
+def sklearn_extra(D: NDArray[Any], K: int, seed: int) -> NDArray[np.intp]:
+    from sklearn_extra.cluster import KMedoids
+
+    return KMedoids(K, metric="precomputed", random_state=seed).fit(D).medoid_indices_
+
+
+def swaps_alone(D: NDArray[Any], K: int, seed: int) -> NDArray[np.intp]:
+    start = np.random.default_rng(seed).choice(len(D), K, replace=False)
+    return swap_medoids(D, start, n_jobs=THREADS).medoids
+
+
+def fitted(kind: type, D: NDArray[Any], K: int, seed: int, **params: Any) -> NDArray[np.intp]:
+    size = grid_of(K) if kind is MedianSOM else K
+    return kind(size, metric="precomputed", random_state=seed, n_jobs=THREADS, **params).fit(D).medoid_indices_
+
+
+def som_and_swaps(D: NDArray[Any], K: int, seed: int) -> NDArray[np.intp]:
+    """What MedianSOM(refine="swap") is made of, for versions that do not have it."""
+    w = fitted(MedianSOM, D, K, seed)
+    return refine_som(D, w, make_lattice(grid_of(K)), MedianSOM().sigma_end, n_jobs=THREADS).medoids
+
+
+def methods() -> dict[str, Method]:
+    """Every row of the table that can run here; the others are named with the reason."""
+    rows: dict[str, Method] = {YARDSTICK: fasterpam, "kmedoids.alternating": alternating}
+    rows["sklearn_extra KMedoids"] = sklearn_extra
+    rows["swap_medoids, random start"] = swaps_alone
+    for kind in (MedianKMeans, MedianNeuralGas, MedianSOM):
+        annealings = [{}] if kind is MedianKMeans else [{}, {"annealing": "median"}, {"annealing": "relational"}]
+        for annealing in annealings:
+            for refine in ({}, {"refine": "swap"}):
+                params = {**annealing, **refine}
+                told = ", ".join(f"{key}={value!r}" for key, value in params.items())
+                rows[f"{kind.__name__}({told})"] = partial(fitted, kind, **params)
+    rows["MedianSOM + refine_som"] = som_and_swaps
+    small = data.simulated(60)
+    runnable = {}
+    for name, method in rows.items():
+        module = name.partition(".")[0] if name.startswith("kmedoids") else name.partition(" ")[0]
+        if module in ("kmedoids", "sklearn_extra") and find_spec(module) is None:
+            print(f"{name}: left out, it is not installed", flush=True)
+            continue
+        try:
+            for kind in (np.float32, np.float64):  # compiles for both types of matrix, which no row is charged for
+                method(small.astype(kind), 6, 0)
+        except (TypeError, ValueError, ImportError) as error:
+            print(f"{name}: left out: {error}", flush=True)
+        else:
+            runnable[name] = method
+    return runnable
+
+
+def measured(name: str, D: NDArray[Any], K: int, seed: int, title: str, method: Method) -> Run:
+    began = time.perf_counter()
+    w = method(D, K, seed)
+    seconds = time.perf_counter() - began
+    G = D[:, np.asarray(w, np.intp)].astype(np.float64)
+    run = Run(name, K, seed, title, float(G.min(axis=1).sum()), seconds)
+    if not title.startswith("MedianSOM"):
+        return run
+    lattice = make_lattice(grid_of(K))
+    smoothed = smoothed_winners(np.ascontiguousarray(G.T), lattice.weights(MedianSOM().sigma_end))[1]
+    cost = som_cost(smoothed, np.ones(len(D)))
+    return Run(**{**asdict(run), "topographic_error": topographic_error(G, lattice), "som_cost": cost})
+
+
+def mark(good: bool, bound: str) -> str:
+    return f"{'pass' if good else 'FAIL'} ({bound})"
+
+
+def verdict(title: str, loss: float, seconds: float, ratio_of_points: float) -> str:
+    """The bound that a row has to meet, and whether it does."""
+    if title.startswith("MedianKMeans(refine"):
+        return mark(loss <= 1.001 and seconds <= 1.0, "loss <= 1.001, time <= 1.0")
+    if title.startswith("MedianNeuralGas") and "refine" in title:
+        return mark(loss <= 1.0005, "loss <= 1.0005")
+    if title == "MedianNeuralGas()":
+        most = 1.03 if ratio_of_points >= 40 else 1.07
+        return mark(loss <= most, f"loss <= {most}")
+    return ""
+
+
+def table(runs: list[Run], N: int) -> None:
+    """One set and one K as Markdown, means over the seeds."""
+
+    def mean(title: str, what: str) -> float:
+        return float(np.mean([getattr(run, what) for run in runs if run.method == title]))
+
+    titles = list(dict.fromkeys(run.method for run in runs))
+    base = YARDSTICK if YARDSTICK in titles else titles[0]
+    print(f"\n### {runs[0].set}, N={N}, K={runs[0].K}, {len({run.seed for run in runs})} seeds; against {base}\n")
+    print("| method | loss / its loss | from | to | seconds | seconds / its | topographic error | SOM cost | bound |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for title in titles:
+        loss, seconds = mean(title, "loss") / mean(base, "loss"), mean(title, "seconds") / mean(base, "seconds")
+        each = [run.loss / mean(base, "loss") for run in runs if run.method == title]
+        order = bound = cost = ""
+        if title.startswith("MedianSOM"):
+            torn, cost = mean(title, "topographic_error"), f"{mean(title, 'som_cost'):.6g}"
+            order, plain = f"{torn:.4f}", unrefined(title)
+            if plain in titles and plain != title:
+                good = torn <= mean(plain, "topographic_error") + 0.01
+                good = good and mean(title, "som_cost") < mean(plain, "som_cost")
+                bound = mark(good, "order within 0.01 of the unrefined map's, cost lower")
+        else:
+            bound = verdict(title, loss, seconds, N / runs[0].K)
+        print(
+            f"| {title} | {loss:.5f} | {min(each):.5f} | {max(each):.5f} | {mean(title, 'seconds'):.3f} "
+            f"| {seconds:.3f} | {order} | {cost} | {bound} |",
+            flush=True,
+        )
+
+
+def unrefined(title: str) -> str:
+    """The row of the same map without refinement."""
+    if title == "MedianSOM + refine_som":
+        return "MedianSOM()"
+    return title.replace(", refine='swap'", "").replace("refine='swap'", "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="folder with chromosomes.csv and proteins/D.csv")
+    parser.add_argument("--cache", type=Path, help="where to keep the chromosomes' matrix")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--k", nargs="+", type=int, default=[22, 100, 500], help="left out where K > N / 2")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--methods", nargs="+", default=[""], help="only methods whose row holds one of these texts")
+    parser.add_argument("--json", type=Path, help="where to write every single run")
+    args = parser.parse_args()
+    rows = {
+        title: method
+        for title, method in methods().items()
+        if title == YARDSTICK or any(part in title for part in args.methods)
+    }
+    runs: list[Run] = []
+    for name, D in matrices(args.sets, args.data, args.cache):
+        for K in [K for K in args.k if 2 * K <= len(D)]:
+            part = [
+                measured(name, D, K, seed, title, method)
+                for seed in range(args.seeds)
+                for title, method in rows.items()
+            ]
+            table(part, len(D))
+            runs += part
+            if args.json is not None:
+                args.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
+    below = share_below(runs)
+    if below is not None:
+        print(f"\nMedianNeuralGas(refine='swap') has a lower mean loss than {YARDSTICK} in {below:.0%} of the cases.")
+
+
+def share_below(runs: list[Run]) -> float | None:
+    """Share of the pairs (set, K) where refined neural gas ends below the yardstick; None if either did not run."""
+    losses: dict[tuple[str, int], dict[str, list[float]]] = {}
+    for run in runs:
+        losses.setdefault((run.set, run.K), {}).setdefault(run.method, []).append(run.loss)
+    ours = "MedianNeuralGas(refine='swap')"
+    pairs = [(np.mean(by[ours]), np.mean(by[YARDSTICK])) for by in losses.values() if ours in by and YARDSTICK in by]
+    return float(np.mean([a < b for a, b in pairs])) if pairs else None
+
+
+if __name__ == "__main__":
+    main()

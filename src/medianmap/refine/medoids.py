@@ -1,0 +1,289 @@
+"""loss(w) = sum_i m_i min_j D[i, w_j]: swaps of one medoid for one other point, until none lowers the loss.
+
+The idea is that of FasterPAM (Schubert & Rousseeuw 2021): one pass over the points gives, for one candidate c, the
+change of the loss for every medoid that c could replace. Let a_i <= b_i be the dissimilarities of point i to its
+nearest and second nearest medoid, n(i) the nearest, d_i = D[i, c]. If w_j is replaced by c, a point of another medoid
+goes to c if that is nearer; a point of w_j goes to c or to its second nearest:
+
+    change(j, c) = sum_{n(i) != j} m_i (min(d_i, a_i) - a_i)  +  sum_{n(i) = j} m_i (min(d_i, b_i) - a_i)
+
+Extend the first sum over all points; the second is then corrected by min(d, b) - min(d, a), which is 0, d - a or
+b - a for d below a, between, and above b, that is (b - a) + min(max(d, a) - b, 0):
+
+    change(j, c) = acc(c) + removal(j) + share(j, c)
+    acc(c)      = sum_i m_i (min(d_i, a_i) - a_i)
+    removal(j)  = sum_{n(i) = j} m_i (b_i - a_i)                       the same for all candidates
+    share(j, c) = sum_{n(i) = j} m_i min(max(d_i, a_i) - b_i, 0)       0 for all but the points with d_i < b_i
+
+A point with d_i >= b_i adds to no sum. So a candidate costs N comparisons, done eight and more at a time on the types
+of the matrix, which is exact since a_i and b_i are entries of it; and arithmetic only for the about 2 N / K points
+for which c is nearer than their second medoid. As share <= 0, the best j is that of the smallest removal or one of
+the medoids of those points.
+
+Rounding. All terms of one sum have one sign, |acc| <= loss, |share(j)| <= removal(j); each term is rounded twice (the
+products may also lose 2^-1075 by underflow), sums of up to N terms and their two final additions add N + 1 roundings.
+With u = 2^-53 the computed change is off by at most
+
+    (N + 3) u / (1 - (N + 3) u) (loss + 2 removal(j)) + 3 N 2^-1075  <  2 (N + 4) u (loss + 2 removal(j)) + 4 N 2^-1075
+
+for computed loss and removal as well, as long as N < 10^12. A swap is made only if its computed change lies below
+minus the right-hand side. Then the true loss falls with each swap, no set of medoids comes twice, and there are
+finitely many: the search ends.
+
+Swaps are eager: candidates are taken in turn, and the first that improves is taken in at once, for the best medoid to
+go. Threads look at chunks of candidates ahead of turn, against one state; the first find in order is the one that
+counts, and what was looked at beyond it is forgotten. The result is that of one thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..quality import kmeans_cost
+from ..sources.base import FloatArray, IntArray, panels
+from ..threads import outer_threads
+from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
+
+# After so many candidates without a swap, threads look ahead; before, what they find beyond the next swap is in vain.
+PATIENCE = 128
+# Candidates that a thread looks at in one go.
+AHEAD = 32
+# With fewer points a thread is sooner done than woken.
+WORTH_THREADS = 2000
+
+
+def swap_medoids(
+    D: Any, medoids: Any, m: Any = None, *, max_swaps: int | None = None, n_jobs: int | None = None
+) -> Swapped:
+    """Lower sum_i m_i min_j D[i, w_j] by single swaps to a local optimum: no swap of one medoid lowers it further.
+
+    Parameters
+    ----------
+    D : (N, N) dissimilarities, row = point, column = candidate; symmetric or not, or a Source. Float32 and float64
+        matrices are read as they are; a symmetric one in memory is not copied.
+    medoids : (K,) indices of data points to start from; the order of those that stay is kept.
+    m : (N,) weights > 0; ones by default.
+    max_swaps : at most so many swaps; None for as many as it takes.
+    n_jobs : threads; the result is the same with any number.
+    """
+    candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
+    state = _State.of(candidates, w, weights)
+    N = candidates.n
+    blocks = list(panels(N, candidates.block_size))
+    parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
+    swaps = idle = turn = 0
+    while idle < N and swaps < most:
+        block = blocks[turn % len(blocks)]
+        turn += 1
+        rows = candidates.rows(block)
+        at = 0
+        while at < len(rows) and idle < N and swaps < most:
+            if parallel and idle >= PATIENCE:
+                found = state.first_improving(rows, at, n_jobs)
+                idle, at = idle + found - at, found
+                if at == len(rows):
+                    break
+            patience = min(N - idle, PATIENCE) if parallel else N - idle
+            done, looked, idle_now = state.descend(rows[at:], block.start + at, patience, most - swaps)
+            swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
+    return Swapped(w, swaps, kmeans_cost(state.near[:, None], weights), idle >= N)
+
+
+@dataclass(frozen=True)
+class _State:
+    """Medoids w (K,) and what follows from them: G (N, K) = D[:, w], each point's two nearest medoids and how near.
+
+    removal (K + 1,) is that of the module's formula, and then the loss.
+    """
+
+    w: IntArray
+    m: FloatArray
+    G: NDArray[Any]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    near: NDArray[Any]
+    far: NDArray[Any]
+    removal: FloatArray
+
+    @classmethod
+    def of(cls, candidates: Candidates, w: IntArray, m: FloatArray) -> _State:
+        N, K = candidates.n, len(w)
+        G = np.ascontiguousarray(candidates.rows(w).T)
+        first, second = np.empty(N, np.int32), np.empty(N, np.int32)
+        near, far = np.empty(N, G.dtype), np.empty(N, G.dtype)
+        state = cls(w, m, G, first, second, near, far, np.empty(K + 1))
+        _two_nearest(G, first, second, near, far)
+        _removals(m, first, near, far, state.removal)
+        return state
+
+    def first_improving(self, rows: NDArray[Any], at: int, n_jobs: int | None) -> int:
+        """Place in `rows` of the first improving candidate from `at` on; len(rows) if there is none."""
+
+        def look(chunk: slice) -> int:
+            part = rows[at + chunk.start : at + chunk.stop]
+            return _first_improving(part, self.m, self.first, self.near, self.far, self.removal)[0]
+
+        return at + first_find(look, len(rows) - at, AHEAD, n_jobs)
+
+    def descend(self, rows: NDArray[Any], offset: int, patience: int, most: int) -> tuple[int, int, int]:
+        """Go through `rows` swapping eagerly: (swaps made, rows looked at, rows since the last swap)."""
+        return _descend(
+            rows,
+            offset,
+            self.w,
+            self.m,
+            self.G,
+            self.first,
+            self.second,
+            self.near,
+            self.far,
+            self.removal,
+            patience,
+            most,
+        )
+
+
+@njit(cache=True, nogil=True)
+def _two_nearest(G, first, second, near, far):  # type: ignore[no-untyped-def]
+    """Nearest and second nearest column of each row of G, the lowest on ties; without a second it is inf away."""
+    N, K = G.shape
+    for i in range(N):
+        a, b = 0, -1
+        near[i], far[i] = G[i, 0], np.inf
+        for k in range(1, K):
+            d = G[i, k]
+            if d < near[i]:
+                far[i], b = near[i], a
+                near[i], a = d, k
+            elif b < 0 or d < far[i]:
+                far[i], b = d, k
+        first[i], second[i] = a, b
+
+
+@njit(cache=True, nogil=True)
+def _removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
+    """removal[j] = sum over points of j of m_i (b_i - a_i); the last entry is the loss."""
+    K = removal.shape[0] - 1
+    removal[:] = 0.0
+    loss = 0.0
+    for i in range(m.shape[0]):
+        a = np.float64(near[i])
+        removal[first[i]] += m[i] * (np.float64(far[i]) - a)
+        loss += m[i] * a
+    removal[K] = loss
+
+
+@njit(cache=True, nogil=True)
+def _first_improving(C, m, first, near, far, removal):  # type: ignore[no-untyped-def]
+    """(r, j): the first row r of C, a candidate's, that lowers the loss, and the medoid to go; or (-1, -1).
+
+    A candidate that is a medoid already cannot: with it the set would only be the smaller.
+    """
+    N, K = m.shape[0], removal.shape[0] - 1
+    if K == 1:
+        return _first_better(C, m, near)
+    loss = removal[K]
+    mask = np.zeros((N + 7) // 8 * 8, np.uint8)
+    eights = mask.view(np.uint64)
+    nearer = np.empty(N + 8, np.int32)
+    share = np.zeros(K)
+    cheapest = np.argmin(removal[:K])
+    for r in range(C.shape[0]):
+        d = C[r]
+        for i in range(N):
+            mask[i] = d[i] < far[i]
+        n = 0
+        for e in range(eights.shape[0]):
+            if eights[e]:
+                for i in range(8 * e, 8 * e + 8):
+                    nearer[n] = i
+                    n += mask[i]
+        acc = 0.0
+        for t in range(n):
+            i = nearer[t]
+            a, d_i = np.float64(near[i]), np.float64(d[i])
+            acc += m[i] * (min(d_i, a) - a)
+            share[first[i]] += m[i] * (max(d_i, a) - np.float64(far[i]))
+        go, least = cheapest, removal[cheapest]
+        for t in range(n):
+            j = first[nearer[t]]
+            change = removal[j] + share[j]
+            if change < least or (change == least and j < go):
+                go, least = j, change
+        for t in range(n):
+            share[first[nearer[t]]] = 0.0
+        if acc + least < -((N + 4) * EPS * (loss + 2.0 * removal[go]) + 4 * N * UNDERFLOW):
+            return r, go
+    return -1, -1
+
+
+@njit(cache=True, nogil=True)
+def _first_better(C, m, near):  # type: ignore[no-untyped-def]
+    """The same for one medoid: change(c) = sum_i m_i (d_i - a_i); its terms have both signs, |.| <= d_i + a_i."""
+    N = m.shape[0]
+    for r in range(C.shape[0]):
+        change = size = 0.0
+        for i in range(N):
+            d, a = np.float64(C[r, i]), np.float64(near[i])
+            change += m[i] * (d - a)
+            size += m[i] * (d + a)
+        if change < -((N + 4) * EPS * size + 4 * N * UNDERFLOW):
+            return r, 0
+    return -1, -1
+
+
+@njit(cache=True, nogil=True)
+def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def]
+    """Medoid j is now d (N,) away; a point looks through all medoids only if one of its two nearest moved away."""
+    N, K = G.shape
+    for i in range(N):
+        new = d[i]
+        G[i, j] = new
+        if first[i] == j:
+            if new <= far[i]:
+                near[i] = new
+                continue
+            first[i], near[i] = second[i], far[i]
+        elif new < near[i]:
+            second[i], far[i] = first[i], near[i]
+            first[i], near[i] = j, new
+            continue
+        elif new <= far[i]:
+            second[i], far[i] = j, new
+            continue
+        elif second[i] != j:
+            continue
+        a = first[i]
+        b = 0 if a != 0 else 1
+        for k in range(b + 1, K):
+            if k != a and G[i, k] < G[i, b]:
+                b = k
+        second[i], far[i] = b, G[i, b]
+
+
+@njit(cache=True, nogil=True)
+def _descend(C, offset, w, m, G, first, second, near, far, removal, patience, most):  # type: ignore[no-untyped-def]
+    """Go through the rows of C, candidates offset, offset + 1, ..., and take in each that lowers the loss.
+
+    Ends after `most` swaps, or `patience` rows in a row without one. Gives (swaps, rows looked at, rows since then).
+    """
+    swaps = idle = at = 0
+    while at < C.shape[0] and idle < patience and swaps < most:
+        stop = min(at + patience - idle, C.shape[0])
+        r, j = _first_improving(C[at:stop], m, first, near, far, removal)
+        if r < 0:
+            idle += stop - at
+            at = stop
+            continue
+        w[j] = offset + at + r
+        _exchange(j, C[at + r], G, first, second, near, far)
+        _removals(m, first, near, far, removal)
+        swaps += 1
+        idle = 0
+        at += r + 1
+    return swaps, at, idle
