@@ -80,5 +80,6 @@ def test_soms_on_every_lattice_equal_the_reference(lattice, periodic, case):
     expected, _, _ = reference.fit(
         reference.som(nd), reference.schedule(max(nd.max() / 2, 0.01), 0.01, 6), start, D=case.D, m=case.m
     )
-    fitted = MedianSOM(grid, lattice=lattice, periodic=periodic, metric="precomputed", n_epochs=6, init=start)
+    fitted = MedianSOM(grid, lattice=lattice, periodic=periodic, metric="precomputed", n_epochs=6, init=start,
+                       annealing="median")  # fmt: skip
     np.testing.assert_array_equal(fitted.fit(case.D, sample_weight=case.m).medoid_indices_, expected)

@@ -140,7 +140,8 @@ def test_distinct_prototypes_are_distinct(method, case):
 def test_allowing_collisions_collapses_where_distinct_does_not(rng):
     D = blob_distances(rng, n=80)
     gas = {
-        c: MedianNeuralGas(12, metric="precomputed", collisions=c, random_state=0).fit(D) for c in ("allow", "distinct")
+        c: MedianNeuralGas(12, metric="precomputed", annealing="median", collisions=c, random_state=0).fit(D)
+        for c in ("allow", "distinct")
     }
     assert len(np.unique(gas["allow"].medoid_indices_)) < 12
     assert gas["distinct"].inertia_ < gas["allow"].inertia_
@@ -149,7 +150,8 @@ def test_allowing_collisions_collapses_where_distinct_does_not(rng):
 def test_noise_parts_prototypes_that_share_a_point(rng):
     D = blob_distances(rng, n=80)
     allow, noise = (
-        MedianNeuralGas(12, metric="precomputed", collisions=c, random_state=0).fit(D) for c in ("allow", "noise")
+        MedianNeuralGas(12, metric="precomputed", annealing="median", collisions=c, random_state=0).fit(D)
+        for c in ("allow", "noise")
     )
     assert len(np.unique(allow.medoid_indices_)) < len(np.unique(noise.medoid_indices_))
     assert noise.inertia_ < allow.inertia_
@@ -159,19 +161,22 @@ def test_an_empty_receptive_field_keeps_its_prototype():
     # Point 3 is far from everything, itself included: it wins no point, not even its own.
     D = np.array([[0.0, 1, 1, 9], [1, 0, 1, 9], [1, 1, 0, 9], [1, 1, 1, 9]])
     with pytest.warns(UserWarning, match="diagonal"):
-        fitted = MedianKMeans(2, metric="precomputed", init=[0, 3]).fit(D)
+        fitted = MedianKMeans(2, metric="precomputed", annealing="median", init=[0, 3]).fit(D)
     assert fitted.medoid_indices_.tolist() == [0, 3]
     assert fitted.hits_.tolist() == [4, 0]
 
 
 def test_a_capped_run_says_that_it_did_not_converge(rng):
     D = blob_distances(rng, n=200)
-    capped = MedianKMeans(10, metric="precomputed", max_iter=1, random_state=0).fit(D)
-    free = MedianKMeans(10, metric="precomputed", random_state=0).fit(D)
+    params = {"metric": "precomputed", "annealing": "median", "random_state": 0}
+    capped = MedianKMeans(10, max_iter=1, **params).fit(D)
+    free = MedianKMeans(10, **params).fit(D)
     assert (capped.n_iter_, capped.converged_) == (1, False)
     assert free.converged_
     assert free.n_iter_ > 1
-    assert MedianKMeans(10, metric="precomputed", n_epochs=1, random_state=0).fit(D).n_iter_ == 1
+    assert MedianKMeans(10, n_epochs=1, **params).fit(D).n_iter_ == 1
+    both = MedianKMeans(10, n_epochs=1, **params | {"annealing": "relational"}).fit(D)
+    assert (both.n_iter_, both.converged_) == (2, False)  # one of each kind of prototype
 
 
 def test_more_starts_never_hurt(rng):

@@ -261,9 +261,8 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         rng = as_generator(self.random_state)
         starts = [start]
         if start is None:
-            starts = [
-                start_points(self.init, problem.space, K, problem.m, rng, rule.lattice) for _ in range(self.n_init)
-            ]
+            given = self.init, problem.space, K, problem.m, rng, rule.lattice
+            starts = [start_points(*given) for _ in range(self.n_init)]
         # A run of its own random numbers where there are several: whichever comes first, each gets the same.
         rngs = [rng] if len(starts) == 1 else [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
 

@@ -107,7 +107,7 @@ class MedianKMeans(_KMeans, MedianMap):
     metric : "precomputed" (X is a dissimilarity matrix or any source of one), a registered, SciPy or scikit-learn
         metric name, or a function of two objects (compiled loops if numba compiled it and it takes no metric_params).
     metric_params : keyword arguments of the metric.
-    max_iter : most epochs; training stops earlier when nothing moves.
+    max_iter : most epochs, of each kind where annealing="relational"; training stops earlier when nothing moves.
     n_epochs : the same cap under the name that the other maps use; overrides max_iter when given.
     init : "random", "k-medoids++" (spread by dissimilarity) or K indices of data points.
     n_init : how many starts; the result of least quantization error is kept.

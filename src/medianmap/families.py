@@ -171,12 +171,13 @@ class MedianMap(DissimilarityMap):
     ) -> State:
         """Unless annealing="median": through `sigmas` with combinations of the data as prototypes, then from the data
         points nearest to them with data points alone."""
-        if self.annealing != "median":
+        going_on = isinstance(start, State) and len(sigmas) == 1
+        if self.annealing != "median" and not going_on:  # exemplars that only have to settle have come so far already
             space = RelationalSpace(source_of(problem.space), self.n_jobs)
             start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
             state = super()._annealed_from(replace(problem, space=space), start, sigmas, rule, rng, on_epoch, run)
             places = snapped(space.distances(state.prototypes), self.collisions == "distinct")
-            start, sigmas = State(places, state.labels, state.history), sigmas[-1:]
+            start, sigmas = State(places, state.labels, state.history), np.array([rule.sigma_end])
         return super()._annealed_from(problem, start, sigmas, rule, rng, on_epoch, run)
 
     def _prototype_attributes(self, given: Space, space: Space, m: FloatArray, prototypes: IntArray) -> dict[str, Any]:
