@@ -124,6 +124,10 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
         """The fitted attributes that depend on the kind of prototype; `space` is `given` made ready."""
         raise NotImplementedError
 
+    def _run_attributes(self, state: State) -> dict[str, Any]:
+        """The fitted attributes about how training went, besides those that all maps have."""
+        return {}
+
     def _to_prototypes(self, X: Any) -> FloatArray:
         """(n_query, K) dissimilarities from queries to prototypes."""
         raise NotImplementedError
@@ -178,6 +182,7 @@ class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, B
                 "labels_": G.argmin(axis=1),
                 "inertia_": inertia(G, m),
                 "quantization_error_": quantization_error(G, m),
+                **self._run_attributes(best),
                 "n_iter_": len(best.history),
                 "converged_": best.converged,
                 "history_": as_records(best.history),

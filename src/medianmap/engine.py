@@ -48,12 +48,16 @@ class Epoch:
 
 @dataclass(frozen=True)
 class State:
-    """Prototypes, indices (K,) or vectors (K, M), their label vectors (K, C), and the epochs that led to them."""
+    """Prototypes, indices (K,), vectors (K, M) or coefficients (K, N), their label vectors (K, C), and what led there.
+
+    swaps : exchanges of exemplars after the last epoch.
+    """
 
     prototypes: NDArray[Any]
     labels: FloatArray = field(default_factory=no_labels)
     history: tuple[Epoch, ...] = ()
     converged: bool = False
+    swaps: int = 0
 
 
 OnEpoch: TypeAlias = Callable[[Epoch], Any]

@@ -1,101 +1,16 @@
-"""The six maps: median and batch K-means, neural gas and SOM, as scikit-learn estimators."""
+"""The maps whose prototypes are data points (median) or means (batch). Relational maps: relational_estimators.py."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from .assignment import Assignment, OnLattice, Rank, Winner
-from .base import BaseMap, Rule
 from .engine import OnEpoch
 from .families import BatchMap, MedianMap
-from .neighborhood import NEIGHBORHOODS, Lattice, geometric, make_lattice
-from .validation import check_choice, check_count, check_flag, check_positive
-from .weights import FieldWeights, RankWeights
-
-# After annealing, neural gas and SOM go on at sigma_end until nothing moves; this bounds the wait.
-MAX_SETTLING = 300
+from .rules import KMeansRule, NeuralGasRule, SOMRule
 
 
-class _KMeans(BaseMap):
-    n_clusters: int
-    max_iter: int
-    n_epochs: int | None
-    _gives = FieldWeights
-
-    def _size(self) -> tuple[int, str]:
-        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
-
-    def _rule(self, K: int) -> Rule:
-        epochs = check_count(self.max_iter, "max_iter")
-        if self.n_epochs is not None:
-            epochs = check_count(self.n_epochs, "n_epochs")
-        # Winner-take-all is the limit sigma -> 0: one epoch at 0, and on until nothing moves.
-        return Rule(Winner(), np.zeros(1), sigma_end=0.0, max_settling=epochs - 1)
-
-    def _warm_sigma(self, K: int) -> float:
-        return 0.0
-
-
-class _Annealed(BaseMap):
-    n_epochs: int
-    sigma_start: float | None
-    sigma_end: float
-    neighborhood: str
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self.neighborhood, "neighborhood", NEIGHBORHOODS)
-
-    def _annealed(self, assignment: Assignment, default_start: float, lattice: Lattice | None = None) -> Rule:
-        n_epochs = check_count(self.n_epochs, "n_epochs")
-        end = check_positive(self.sigma_end, "sigma_end")
-        start = max(default_start, end) if self.sigma_start is None else check_positive(self.sigma_start, "sigma_start")
-        if start < end:
-            raise ValueError(f"sigma_start = {start:g} is below sigma_end = {end:g}; sigma falls during training.")
-        return Rule(assignment, geometric(start, end, n_epochs), end, MAX_SETTLING, lattice)
-
-
-class _NeuralGas(_Annealed):
-    n_clusters: int
-    _gives = RankWeights
-
-    def _size(self) -> tuple[int, str]:
-        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
-
-    def _rule(self, K: int) -> Rule:
-        return self._annealed(Rank(self.neighborhood), default_start=K / 2)
-
-    def _warm_sigma(self, K: int) -> float:
-        return max(1.0, K / 15)  # lower values end in worse maps, higher ones need more epochs
-
-
-class _SOM(_Annealed):
-    grid: tuple[int, int]
-    lattice: str
-    periodic: bool
-    _gives = FieldWeights
-    _on_lattice = True
-
-    def _size(self) -> tuple[int, str]:
-        if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:
-            raise ValueError(f"grid is {self.grid!r}; it must be a pair (rows, columns).")
-        rows, cols = (check_count(side, f"grid[{axis}]") for axis, side in enumerate(self.grid))
-        return rows * cols, "the number of neurons"
-
-    def _rule(self, K: int) -> Rule:
-        check_choice(self.lattice, "lattice", ("hexagonal", "rectangular"))
-        rows, cols = (int(side) for side in self.grid)
-        lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
-        return self._annealed(OnLattice(lattice, self.neighborhood), lattice.diameter / 2, lattice)
-
-    def _warm_sigma(self, K: int) -> float:
-        return 0.5  # from higher sigma a short annealing ends in worse maps than it began with
-
-
-class MedianKMeans(_KMeans, MedianMap):
+class MedianKMeans(KMeansRule, MedianMap):
     """K-means whose prototypes are data points (K-centers; alternating k-medoids).
 
     Minimises sum_i m_i min_j d(x_i, w_j) over data points w_j, by turns: every point to its nearest prototype, then
@@ -112,12 +27,15 @@ class MedianKMeans(_KMeans, MedianMap):
     init : "random", "k-medoids++" (spread by dissimilarity) or K indices of data points.
     n_init : how many starts; the result of least quantization error is kept.
     annealing : "median" (prototypes are data points all the way: the chapter's method), "relational" (they are
-        combinations of the data until sigma_end, then data points: better maps, more time), or "auto": relational.
+        combinations of the data until sigma_end, then data points: better maps, more time), or "auto": relational,
+        but for K-means with refine="swap", which comes to the same end sooner.
     collisions : "distinct" (no two prototypes share a point), "noise" (small random perturbation of the dissimilarities
         each epoch) or "allow".
     search : how prototypes are searched, "auto", "standard", "gemm", "certified" or one of the chapter's strategies
         that fits the map (docs/searches.md); they differ in speed, never in the result.
-    refine : None; reserved for refinement after training.
+    refine : None, or "swap": after training, exemplars are exchanged for other data points while that lowers the
+        quantization error, or for a SOM its own cost with the lattice's order kept (docs/mathematics.md).
+    max_swaps : most exchanges; None for as many as it takes.
     random_state : seed, RandomState, Generator or None.
     n_jobs : number of threads; None uses what BLAS is allowed, -1 all cores. Results do not depend on it.
     verbose : 1 logs every tenth epoch, 2 every epoch, through the logger "medianmap".
@@ -136,6 +54,7 @@ class MedianKMeans(_KMeans, MedianMap):
     history_ : record array, one entry an epoch: sigma, cost, quantization_error, terms, moved.
     n_features_in_ : columns of X, where X has columns.
     n_evaluations_ : how often the metric was evaluated, where there is one.
+    n_swaps_ : exchanges made, with refine="swap".
 
     Examples
     --------
@@ -161,7 +80,8 @@ class MedianKMeans(_KMeans, MedianMap):
         annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
-        refine: None = None,
+        refine: str | None = None,
+        max_swaps: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -178,13 +98,14 @@ class MedianKMeans(_KMeans, MedianMap):
         self.collisions = collisions
         self.search = search
         self.refine = refine
+        self.max_swaps = max_swaps
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.on_epoch = on_epoch
 
 
-class MedianNeuralGas(_NeuralGas, MedianMap):
+class MedianNeuralGas(NeuralGasRule, MedianMap):
     """Neural gas whose prototypes are data points: robust to the start, no lattice imposed.
 
     Minimises sum_ij m_i h(rank_ij) d(x_i, w_j), h(t) = exp(-t / sigma), where rank_ij counts the prototypes nearer to
@@ -224,7 +145,8 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
-        refine: None = None,
+        refine: str | None = None,
+        max_swaps: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -243,13 +165,14 @@ class MedianNeuralGas(_NeuralGas, MedianMap):
         self.collisions = collisions
         self.search = search
         self.refine = refine
+        self.max_swaps = max_swaps
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.on_epoch = on_epoch
 
 
-class MedianSOM(_SOM, MedianMap):
+class MedianSOM(SOMRule, MedianMap):
     """Self-organizing map whose prototypes are data points, in Heskes' version, which has a cost function.
 
     Minimises sum_i m_i sum_l h(nd(I*(i), l)) d(x_i, w_l), where nd is the distance on the lattice and I*(i) the neuron
@@ -296,7 +219,8 @@ class MedianSOM(_SOM, MedianMap):
         annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
-        refine: None = None,
+        refine: str | None = None,
+        max_swaps: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -317,13 +241,14 @@ class MedianSOM(_SOM, MedianMap):
         self.collisions = collisions
         self.search = search
         self.refine = refine
+        self.max_swaps = max_swaps
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.on_epoch = on_epoch
 
 
-class BatchKMeans(_KMeans, BatchMap):
+class BatchKMeans(KMeansRule, BatchMap):
     """K-means of vectors (Lloyd), on the same engine as the median maps. Squared Euclidean distance.
 
     Parameters are those of `MedianKMeans` without metric, collisions, search and refine; `init` may also be (K, M)
@@ -360,7 +285,7 @@ class BatchKMeans(_KMeans, BatchMap):
         self.on_epoch = on_epoch
 
 
-class BatchNeuralGas(_NeuralGas, BatchMap):
+class BatchNeuralGas(NeuralGasRule, BatchMap):
     """Batch neural gas of vectors: prototypes are means weighted by h(rank). Squared Euclidean distance.
 
     Parameters are those of `MedianNeuralGas` without metric, collisions, search and refine; `init` may also be (K, M)
@@ -395,7 +320,7 @@ class BatchNeuralGas(_NeuralGas, BatchMap):
         self.on_epoch = on_epoch
 
 
-class BatchSOM(_SOM, BatchMap):
+class BatchSOM(SOMRule, BatchMap):
     """Batch SOM of vectors in Heskes' version. Squared Euclidean distance.
 
     Parameters are those of `MedianSOM` without metric, collisions, search and refine; `init` may also be (K, M) start

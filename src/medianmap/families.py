@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
+from .assignment import OnLattice
 from .base import BaseMap, Rule
 from .engine import OnEpoch, Problem, State
 from .metrics.registry import bind
+from .refine import refine_som, swap_medoids
 from .relational import RelationalSpace, between_prototypes, products, snapped
 from .search import CHOICES, check_search_fits
 from .sources import (
@@ -37,7 +40,7 @@ from .sources.condensed import condensed_size
 from .sources.kept import DearSource, PartlyKeptSource
 from .sources.pairs import is_pair_store
 from .spaces import COLLISIONS, MedianSpace, Space, VectorSpace, squared_distances
-from .validation import as_objects, check_choice, check_vectors, n_dims
+from .validation import as_objects, check_choice, check_count, check_vectors, n_dims
 
 ANNEALINGS = ("auto", "median", "relational")
 
@@ -137,7 +140,8 @@ class MedianMap(DissimilarityMap):
     annealing: str
     collisions: str
     search: str
-    refine: None
+    refine: str | None
+    max_swaps: int | None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -145,7 +149,9 @@ class MedianMap(DissimilarityMap):
         check_choice(self.collisions, "collisions", COLLISIONS)
         check_choice(self.search, "search", CHOICES)
         check_search_fits(self.search, self._gives, type(self).__name__)
-        check_choice(self.refine, "refine", (None,))
+        check_choice(self.refine, "refine", (None, "swap"))
+        if self.max_swaps is not None:
+            check_count(self.max_swaps, "max_swaps", at_least=0)
 
     def _distinct_start(self) -> bool:
         return self.collisions == "distinct"
@@ -171,14 +177,40 @@ class MedianMap(DissimilarityMap):
     ) -> State:
         """Unless annealing="median": through `sigmas` with combinations of the data as prototypes, then from the data
         points nearest to them with data points alone."""
+        if self.refine is not None and problem.label_term is not None and problem.label_term.beta < 1:
+            raise ValueError("refine='swap' knows dissimilarities only, no labels; set refine=None, or beta=1.")
         going_on = isinstance(start, State) and len(sigmas) == 1
-        if self.annealing != "median" and not going_on:  # exemplars that only have to settle have come so far already
+        if self._anneals_relationally() and not going_on:  # exemplars that only have to settle have come so far already
             space = RelationalSpace(source_of(problem.space), self.n_jobs)
             start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
             state = super()._annealed_from(replace(problem, space=space), start, sigmas, rule, rng, on_epoch, run)
             places = snapped(space.distances(state.prototypes), self.collisions == "distinct")
             start, sigmas = State(places, state.labels, state.history), np.array([rule.sigma_end])
-        return super()._annealed_from(problem, start, sigmas, rule, rng, on_epoch, run)
+        state = super()._annealed_from(problem, start, sigmas, rule, rng, on_epoch, run)
+        return state if self.refine is None else self._refined(problem, state, rule)
+
+    def _anneals_relationally(self) -> bool:
+        if self.annealing == "auto":
+            # Swaps make up for what plain K-means loses, in less time than relational epochs take.
+            return self.refine is None or len(self._rule(self._size()[0]).sigmas) > 1
+        return self.annealing == "relational"
+
+    def _refined(self, problem: Problem, state: State, rule: Rule) -> State:
+        """The exemplars after swaps that lower the quantization error, or on a lattice the map's own cost."""
+        source, w, m = source_of(problem.space), state.prototypes, problem.m
+        if isinstance(problem.assignment, OnLattice):
+            lattice, shape = problem.assignment.lattice, problem.assignment.neighborhood
+            swapped = refine_som(
+                source, w, lattice, rule.sigma_end, m, weights=partial(lattice.weights, neighborhood=shape),
+                max_swaps=self.max_swaps, n_jobs=self.n_jobs,
+            )  # fmt: skip
+        else:
+            swapped = swap_medoids(source, w, m, max_swaps=self.max_swaps, n_jobs=self.n_jobs)
+        converged = state.converged and swapped.converged
+        return replace(state, prototypes=swapped.medoids, swaps=swapped.n_swaps, converged=converged)
+
+    def _run_attributes(self, state: State) -> dict[str, Any]:
+        return {} if self.refine is None else {"n_swaps_": state.swaps}
 
     def _prototype_attributes(self, given: Space, space: Space, m: FloatArray, prototypes: IntArray) -> dict[str, Any]:
         source = self._resolved(source_of(given), m)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from .engine import OnEpoch
-from .estimators import _SOM, _KMeans, _NeuralGas
 from .families import RelationalMap
+from .rules import KMeansRule, NeuralGasRule, SOMRule
 
 
-class RelationalKMeans(_KMeans, RelationalMap):
+class RelationalKMeans(KMeansRule, RelationalMap):
     """K-means whose prototypes are convex combinations of the data, w_j = sum_l alpha_j[l] x_l.
 
     Minimises sum_i m_i min_j d(x_i, w_j), d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2, which is |x_i - w_j|^2
@@ -71,7 +71,7 @@ class RelationalKMeans(_KMeans, RelationalMap):
         self.on_epoch = on_epoch
 
 
-class RelationalNeuralGas(_NeuralGas, RelationalMap):
+class RelationalNeuralGas(NeuralGasRule, RelationalMap):
     """Neural gas whose prototypes are convex combinations of the data: `MedianNeuralGas` with the prototypes of
     `RelationalKMeans`.
 
@@ -119,7 +119,7 @@ class RelationalNeuralGas(_NeuralGas, RelationalMap):
         self.on_epoch = on_epoch
 
 
-class RelationalSOM(_SOM, RelationalMap):
+class RelationalSOM(SOMRule, RelationalMap):
     """Self-organizing map whose prototypes are convex combinations of the data: `MedianSOM` with the prototypes of
     `RelationalKMeans`.
 

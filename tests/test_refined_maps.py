@@ -1,0 +1,121 @@
+"""refine="swap" on the maps: never worse, a local optimum, the lattice's order kept; annealing="auto"."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from maps import METHODS, blob_distances, blobs, estimator, grid_of
+
+from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, PrototypeClassifier, load, save
+from medianmap.quality import topographic_error
+
+
+def loss(D, m, medoids):
+    return (m * D[:, medoids].min(axis=1)).sum()
+
+
+@pytest.mark.parametrize("method", ["kmeans", "gas"])
+@pytest.mark.parametrize("annealing", ["auto", "median", "relational"])
+def test_the_result_is_a_local_optimum_over_all_single_swaps(method, annealing, rng):
+    D = rng.random((12, 12))
+    D[np.arange(12), np.arange(12)] = 0
+    m = rng.integers(1, 4, 12).astype(float)
+    fitted = estimator(method, 4, metric="precomputed", refine="swap", annealing=annealing, random_state=0)
+    w = fitted.fit(D, sample_weight=m).medoid_indices_
+    for j, c in product(range(4), range(12)):
+        other = w.copy()
+        other[j] = c
+        assert loss(D, m, other) >= loss(D, m, w) * (1 - 1e-9)
+    assert fitted.inertia_ == pytest.approx(loss(D, m, w))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_swaps_go_on_where_training_ended(method, rng):
+    D = blob_distances(rng, n=150, centers=9)
+    params = {"metric": "precomputed", "annealing": "median", "random_state": 0}
+    plain = estimator(method, 12, **params).fit(D)
+    refined = estimator(method, 12, refine="swap", **params).fit(D)
+    np.testing.assert_array_equal(refined.history_, plain.history_)
+    assert refined.n_swaps_ > 0
+    assert not hasattr(plain, "n_swaps_")
+    if method != "som":
+        assert refined.inertia_ < plain.inertia_
+    none = estimator(method, 12, refine="swap", max_swaps=0, **params).fit(D)
+    np.testing.assert_array_equal(none.medoid_indices_, plain.medoid_indices_)
+    assert estimator(method, 12, refine="swap", max_swaps=1, **params).fit(D).n_swaps_ == 1
+
+
+@pytest.mark.parametrize("neighborhood", ["exponential", "gaussian"])
+def test_a_refined_som_has_less_cost_and_its_order(neighborhood, rng):
+    D = blob_distances(rng, n=300, centers=9)
+    params = {"metric": "precomputed", "annealing": "median", "random_state": 0, "neighborhood": neighborhood}
+    plain = MedianSOM((5, 6), **params).fit(D)
+    refined = MedianSOM((5, 6), refine="swap", **params).fit(D)
+    H = plain.lattice_.weights(0.01, neighborhood)
+
+    def cost(som):
+        return (D[:, som.medoid_indices_] @ H).min(axis=1).sum()
+
+    def torn(som):
+        return topographic_error(D[:, som.medoid_indices_], som.lattice_)
+
+    assert cost(refined) < cost(plain)
+    assert torn(refined) <= torn(plain) + 0.01
+    assert len(set(refined.medoid_indices_.tolist())) == 30
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_threads_and_weights_of_zero(method, rng):
+    D = blob_distances(rng, n=90, centers=9)
+    m = np.r_[np.zeros(10), rng.integers(1, 4, 80)].astype(float)
+    params = {"metric": "precomputed", "refine": "swap", "random_state": 1, "n_init": 3}
+    one, two = (estimator(method, 6, n_jobs=n, **params).fit(D, sample_weight=m) for n in (1, 2))
+    np.testing.assert_array_equal(one.medoid_indices_, two.medoid_indices_)
+    assert (one.medoid_indices_ >= 10).all()
+
+
+def test_auto_is_relational_but_for_refined_k_means(rng):
+    D = blob_distances(rng, n=120, centers=9)
+
+    def same(auto, other):
+        return np.array_equal(auto.fit(D).history_, other.fit(D).history_)
+
+    fixed = {"metric": "precomputed", "random_state": 0}
+    assert same(MedianKMeans(9, **fixed), MedianKMeans(9, annealing="relational", **fixed))
+    assert same(
+        MedianKMeans(9, refine="swap", **fixed), MedianKMeans(9, annealing="median", refine="swap", **fixed)
+    )
+    for refine in (None, "swap"):
+        assert same(
+            MedianNeuralGas(9, refine=refine, **fixed),
+            MedianNeuralGas(9, annealing="relational", refine=refine, **fixed),
+        )
+        assert same(
+            MedianSOM(grid_of(9), refine=refine, **fixed),
+            MedianSOM(grid_of(9), annealing="relational", refine=refine, **fixed),
+        )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_patches_and_model_files(method, rng, tmp_path):
+    X = blobs(rng, n=90)
+    patches = PatchClusterer(estimator(method, 4, refine="swap", random_state=0), patch_size=30).fit(X)
+    assert patches.multiplicities_.sum() == 90
+    fitted = estimator(method, 4, refine="swap", random_state=0).fit(X)
+    save(fitted, tmp_path / "m.mmap")
+    again = load(tmp_path / "m.mmap")
+    assert (again.refine, again.n_swaps_) == ("swap", fitted.n_swaps_)
+
+
+def test_what_cannot_be_is_said(rng):
+    X = blobs(rng)
+    y = np.arange(60) % 2
+    with pytest.raises(ValueError, match="refine must be|refine is 'swop'"):
+        MedianKMeans(3, refine="swop").fit(X)
+    with pytest.raises(ValueError, match="max_swaps"):
+        MedianKMeans(3, refine="swap", max_swaps=-1).fit(X)
+    with pytest.raises(ValueError, match="annealing"):
+        MedianKMeans(3, annealing="slow").fit(X)
+    with pytest.raises(ValueError, match="no labels; set refine=None, or beta=1"):
+        PrototypeClassifier(MedianKMeans(3, refine="swap"), beta=0.5).fit(X, y)
+    PrototypeClassifier(MedianKMeans(3, refine="swap"), beta=1.0).fit(X, y)
