@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 from .reading import param_option, parse_params, read_file, read_objects, read_option
 
@@ -50,6 +49,8 @@ def check(
 
 def open_source(file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...]) -> Source:
     """What the file holds under the metric; a matrix in a .npy file stays on disk."""
+    import numpy as np
+
     from ..readers import Matrix
     from ..sources import as_dissimilarity, is_store
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .options import parse_grid
 from .reading import parse_params
 
 if TYPE_CHECKING:
@@ -95,7 +96,6 @@ def built(
     seed: int,
 ) -> PatchClusterer:
     """The clusterer that the options describe."""
-    from ..cli import parse_grid
     from ..estimators import MedianKMeans, MedianNeuralGas, MedianSOM
     from ..patches.clusterer import PatchClusterer
 
