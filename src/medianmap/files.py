@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 
 def check_target(target: Path) -> None:
@@ -42,7 +43,18 @@ def _umask() -> int:
     return mask
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8 text atomically."""
+@contextmanager
+def packed(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """`atomic`, compressed where the name ends in .gz; neither time nor name is in the bytes, so that they repeat."""
     with atomic(path) as file:
+        if Path(path).suffix.lower() != ".gz":
+            yield file
+            return
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
+            yield cast(BinaryIO, compressed)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 text atomically, compressed where the name ends in .gz."""
+    with packed(path) as file:
         file.write(text.encode())
