@@ -4,34 +4,62 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ._version import __version__
-from .commands.assign import assign
-from .commands.check import check
-from .commands.distances import distances
-from .commands.patches import patches
-from .commands.representatives import representatives
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+# Commands with a module of their own, imported when they are called: `medianmap --version` waits for none of them.
+COMMANDS = {
+    "assign": "Find the nearest prototypes of every object in a file of any length.",
+    "check": "Say whether dissimilarities can be used, and what they are like.",
+    "distances": "Compute the dissimilarities of all pairs of objects.",
+    "fit": "Map a file, and write the map into a folder.",
+    "patches": "Map a file of any length in one pass.",
+    "representatives": "Pick the true medoids of clusters.",
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class Commands(click.Group):
+    """The commands here and those in COMMANDS; Ctrl-C ends each of them with one sentence."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted({*COMMANDS, *super().list_commands(context)})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return super().get_command(context, name)
+        command: click.Command = getattr(import_module(f".commands.{name}", __package__), name)
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing them for a line each."""
+        rows = []
+        for name in self.list_commands(context):
+            own = self.commands.get(name)
+            rows.append((name, COMMANDS[name] if own is None else own.get_short_help_str(80)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt as stop:
+            click.echo(f"medianmap: {str(stop) or 'stopped; run the same command again.'}", err=True)
+            sys.exit(130)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="medianmap")
 def cli() -> None:
     """Topographic maps of data known only by pairwise dissimilarities."""
-
-
-cli.add_command(assign)
-cli.add_command(check)
-cli.add_command(distances)
-cli.add_command(patches)
-cli.add_command(representatives)
 
 
 @cli.command()
@@ -46,11 +74,11 @@ def demo(out: Path, seed: int, grid: str) -> None:
 
     Example: medianmap demo --grid 8x10 -o my-demo
     """
-    shape = parse_grid(grid)
     from .demo import run_demo
+    from .fitting.settings import parse_grid
     from .report.text import render
 
-    summary, files = run_demo(out, shape, seed)
+    summary, files = run_demo(out, parse_grid(grid), seed)
     console().print(render(summary))
     click.echo("\nWrote " + ", ".join(str(file) for file in files))
 
@@ -123,14 +151,6 @@ def _metrics_table(accepts: str, records: list[dict[str, Any]]) -> Table:
         about = Text("\n".join([record["summary"], *lines]))
         table.add_row(record["name"], about, record["symmetric"], record["extra"] or "")
     return table
-
-
-def parse_grid(text: str) -> tuple[int, int]:
-    """'6x8' -> (6, 8)."""
-    sides = text.lower().split("x")
-    if len(sides) != 2 or not all(side.isdecimal() and int(side) > 0 for side in sides):
-        raise click.BadParameter(f"{text!r} is not ROWSxCOLUMNS, for example 6x8.", param_hint="--grid")
-    return int(sides[0]), int(sides[1])
 
 
 def console() -> Console:
