@@ -155,7 +155,8 @@ def neighborhood_indices(
     """The indices that compare points with points: trustworthiness and continuity of a lattice, silhouette."""
     from sklearn.metrics import silhouette_score
 
-    N, result = source.shape[0], {}
+    N = source.shape[0]
+    result: dict[str, float] = {}
     if lattice is not None:
         trust, continuity = neighborhood_preservation(source, labels, lattice.distances, n_neighbors)
         result |= {"trustworthiness": trust, "continuity": continuity}

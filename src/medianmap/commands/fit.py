@@ -131,7 +131,7 @@ def watched(quiet: bool, verbose: bool = False) -> Iterator[Watch]:
         warnings.simplefilter("once")
         # The command line reads plain columns, whatever they were called in training.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        warnings.showwarning = lambda message, *where: watch.tell(str(message))  # type: ignore[assignment]
+        warnings.showwarning = lambda message, *where: watch.tell(str(message))
         yield watch
 
 

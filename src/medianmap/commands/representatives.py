@@ -114,16 +114,7 @@ def write_representatives(
 
     texts = {
         "representatives.tsv": tsv_lines(
-            [
-                "cluster",
-                "old_representative",
-                "medoid",
-                "size",
-                "compared",
-                "mean_to_old",
-                "mean_to_medoid",
-                "outliers",
-            ],
+            ("cluster", "old_representative", "medoid", *(found.clusters.dtype.names or ())[2:]),
             (
                 (name, ids[old], ids[medoid], *numbers)
                 for name, (old, medoid, *numbers) in zip(clusters.names, found.clusters.tolist(), strict=True)

@@ -81,7 +81,9 @@ class ToPrototypes:
         return ToPrototypes(self.D[rows], self.ids[rows])
 
 
-def assigned_blocks(model: Any, X: Any, ids: Any = None, n_jobs: int | None = None, watch: Watch | None = None) -> AssignedBlocks:  # fmt: skip
+def assigned_blocks(
+    model: Any, X: Any, ids: Any = None, n_jobs: int | None = None, watch: Watch | None = None
+) -> AssignedBlocks:
     """X, as `assign_all` takes it, on its way to the prototypes."""
     fitted = map_of(model)
     queries = Queries(fitted, X, X.ids, X.shape[0]) if isinstance(X, ToPrototypes) else as_queries(fitted, X, ids)

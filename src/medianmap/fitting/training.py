@@ -111,8 +111,12 @@ def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watc
 
 
 def _map(
-    settings: FitSettings, metric: str, params: dict[str, Any] | None, on_epoch: Callable[[Any], None] | None, watch: Watch
-) -> BaseMap:  # fmt: skip
+    settings: FitSettings,
+    metric: str,
+    params: dict[str, Any] | None,
+    on_epoch: Callable[[Any], None] | None,
+    watch: Watch,
+) -> BaseMap:
     return make_map(
         settings.map, settings.grid, settings.k, epochs=settings.epochs, metric=metric, metric_params=params,
         sigma_start=settings.sigma_start, sigma_end=settings.sigma_end, init=settings.init, n_init=settings.n_init,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..patches.assign_all import map_of
+from ..patches.assign_all import map_of, two_nearest
 from ..quality import class_counts, class_indices, neighborhood_indices, torn_share
-from ..sources import ALL, ComputedSource, DenseSource, Source, SubsetSource
+from ..sources import ALL, ComputedSource, DenseSource, Source, SubsetSource, points_to
 from ..sources.base import FloatArray, IntArray
-from ..structure.points import two_best
+from ..structure.points import points_table
 
 # Indices of order compare all pairs of points; beyond this number a random sample of so many stands for all.
 MOST_POINTS = 4000
@@ -40,7 +40,7 @@ def summarize(
     """
     estimator: Any = map_of(model)
     if points is None:
-        points = two_best(model, source)
+        points = points_table([two_nearest(points_to(source, estimator.medoid_indices_))])
     labels: IntArray = points["prototype"]
     lattice = getattr(estimator, "lattice_", None)
     K = len(estimator.hits_)
@@ -63,7 +63,7 @@ def summarize(
     by_class: list[dict[str, Any]] = []
     known = np.flatnonzero([each is not None for each in y]) if y is not None else np.empty(0, np.intp)
     if y is not None and len(known):
-        classes_of = np.array([y[i] for i in known])
+        classes_of = np.array([y[i] for i in known.tolist()])
         quality |= class_indices(labels[known], classes_of)
         counts, classes = class_counts(labels[known], classes_of, n_clusters=K)
         names = [str(c) for c in classes] if class_names is None else [class_names[int(c)] for c in classes]
