@@ -108,11 +108,11 @@ def test_a_picture_on_standard_output_is_svg_alone(here, capsysbinary):
     assert capsysbinary.readouterr().out == (here / "a.svg").read_bytes()
 
 
-def test_labels_from_a_file_a_column_and_a_header_are_the_same(here, capsys):
+def test_labels_from_a_file_a_column_and_a_header(here, capsys):
     assert run("m/som.mmap", *VECTORS, "--what", "labels", "--labels", "kind", "-o", "a.svg") == 0
     assert run("m/som.mmap", *VECTORS, "--what", "labels", "--labels", "m/kinds.tsv", "-o", "b.svg") == 0
     assert (here / "a.svg").read_bytes() == (here / "b.svg").read_bytes()
-    assert run("m/words.mmap", "m/words.fasta", "--what", "labels", "--labels", 1, "-o", "c.svg") == 0
+    assert run("m/words.mmap", "m/words.fasta", "--what", "labels", "--labels", "header", "-o", "c.svg") == 0
     (here / "some.tsv").write_text("alpha\tfirst\ngamma\tthird\n")
     assert run("m/words.mmap", "m/words.fasta", "--what", "labels", "--labels", "some.tsv", "-o", "d.svg") == 0
     assert "not labelled" in (here / "d.svg").read_text()
@@ -147,8 +147,8 @@ def test_data_that_no_picture_needs_are_named(here, capsys):
         (["m/som.mmap", "--groups", "3"], "--groups goes with --what superclusters, not with hits"),
         (["m/som.mmap", "--what", "map"], "'map' is not one of"),
         (["m/words.mmap", "m/words.fasta", "--what", "labels"], "has no labels; say where they are with --labels"),
-        (["m/words.mmap", "m/words.fasta", "--what", "labels", "--labels", "no.tsv"], "no file of labels no.tsv"),
-        (["m/words.mmap", "m/words.fasta", "--what", "labels", "--labels", "m/kinds.tsv"], "None of the 10 ids in"),
+        (["m/words.mmap", "m/words.fasta", "--what", "labels", "--labels", "no.tsv"], "There is no labels file no.tsv"),
+        (["m/words.mmap", "m/words.fasta", "--what", "labels", "--labels", "m/kinds.tsv"], "none of its 60 ids is in"),
         (["m/words.mmap", "no.fasta", "--what", "quality"], "There is no file no.fasta"),
         (["no.mmap"], "There is no file no.mmap"),
         (["m/x.csv"], "not a medianmap model"),

@@ -13,6 +13,7 @@ from .commands.lazy import LazyGroup
 # Each with its module, and the first line of its help so that listing them imports none.
 COMMANDS = {
     "demo": ("medianmap.commands.demo:demo", "Map 630 globins by how their sequences align."),
+    "fit": ("medianmap.commands.fit:fit", "Map a file, and write the map into a folder."),
     "check": ("medianmap.commands.check:check", "Say whether dissimilarities can be used."),
     "distances": ("medianmap.commands.distances:distances", "Compute the dissimilarities of all pairs of objects."),
     "patches": ("medianmap.commands.patches:patches", "Map a file of any length in one pass, patch by patch."),

@@ -44,17 +44,24 @@ def _umask() -> int:
 
 
 @contextmanager
-def packed(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """`atomic`, compressed where the name ends in .gz; neither time nor name is in the bytes, so that they repeat."""
-    with atomic(path) as file:
-        if Path(path).suffix.lower() != ".gz":
-            yield file
-            return
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
-            yield cast(BinaryIO, compressed)
+def packed(file: BinaryIO, name: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The file itself, or what compresses into it where the name ends in .gz.
+
+    Neither time nor name goes into the bytes, so that the same contents are the same bytes.
+    """
+    if Path(name).suffix.lower() != ".gz":
+        yield file
+        return
+    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as stream:
+        yield cast(BinaryIO, stream)
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write atomically, compressed where the name ends in .gz."""
+    with atomic(path) as file, packed(file, path) as stream:
+        stream.write(content)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text atomically, compressed where the name ends in .gz."""
-    with packed(path) as file:
-        file.write(text.encode())
+    write_bytes(path, text.encode())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+
+from .progress import progress_bar
 
 STREAMED = ("fasta", "fastq", "table")
 
@@ -80,35 +80,3 @@ def length_of(file: Path, format_: str) -> int:
         if format_ == "fasta":
             return sum(line.startswith(b">") for line in opened.stream)
         return sum(1 for _ in opened.stream) // (4 if format_ == "fastq" else 1)
-
-
-@contextmanager
-def progress_bar(shown: bool, length: int | None) -> Iterator[Callable[[int, int | None, float], None]]:
-    """A bar on stderr with rate and time left, and the function that moves it; `length` stands in for a total."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    start: list[tuple[int, float]] = []  # what an earlier run did is no measure of the pace of this one
-    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def report(done: int, total: int | None, seconds: float) -> None:
-            if not start:
-                start.append((done, seconds))
-            n, at = start[0]
-            rate = (done - n) / (seconds - at) if seconds > at else 0.0
-            bar.update(task, completed=done, total=total or length, description=pace(rate, done, total or length))
-
-        yield report
-
-
-def pace(rate: float, done: int, total: int | None) -> str:
-    """'1200 objects/s, 2 min 5 s left'."""
-    if rate <= 0:
-        return ""
-    said = f"{rate:.0f} objects/s"
-    if total is None:
-        return said
-    minutes, seconds = divmod(round(max(0, total - done) / rate), 60)
-    return f"{said}, {f'{minutes} min ' if minutes else ''}{seconds} s left"

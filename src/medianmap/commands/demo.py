@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from .options import close, console, parse_grid, seed_option, speaking
+from ..fitting.settings import parse_grid
+from .options import close, console, seed_option, speaking
 
 
 @click.command()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from .progress import progress_bar
 from .reading import param_option, parse_params, read_objects, read_option
 
 
@@ -44,7 +43,7 @@ def distances(
 
     metric_params = parse_params(params)
     records = read_objects(file, reading)
-    with progress_bar() as report:
+    with progress_bar(unit="dissimilarities") as report:
         try:
             stored = all_pairs(records.objects, metric, out, metric_params=metric_params, ids=records.ids, dtype=dtype,
                                n_jobs=threads, on_progress=report, resume=not restart)  # fmt: skip
@@ -53,14 +52,3 @@ def distances(
             sys.exit(130)
     n = stored.shape[0]
     click.echo(f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}; ids are in {out.name}.json")
-
-
-@contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, float], None]]:
-    """A bar on stderr, and the function that moves it; nothing is shown where stderr is not a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as bar:
-        task = bar.add_task("dissimilarities", total=None)
-        yield lambda done, total, seconds: bar.update(task, completed=done, total=total)

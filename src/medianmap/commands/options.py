@@ -1,4 +1,4 @@
-"""What all commands share: -v and -q, --threads and --seed, grids, and where a command speaks."""
+"""What all commands share: -v and -q, --threads and --seed, and where a command speaks."""
 
 from __future__ import annotations
 
@@ -86,14 +86,6 @@ def close(text: str, *, data_on_stdout: bool = False) -> None:
     """The closing line: what was done and written, silent with -q; on stderr where stdout has the data."""
     if loudness() >= 0:
         click.echo(text, err=data_on_stdout)
-
-
-def parse_grid(text: str) -> tuple[int, int]:
-    """'6x8' -> (6, 8)."""
-    sides = text.lower().split("x")
-    if len(sides) != 2 or not all(side.isdecimal() and int(side) > 0 for side in sides):
-        raise click.BadParameter(f"{text!r} is not ROWSxCOLUMNS, for example 6x8.", param_hint="--grid")
-    return int(sides[0]), int(sides[1])
 
 
 def console() -> Console:

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import parse_grid
+from ..fitting.settings import MAPS, make_map, parse_grid
 from .reading import parse_params
 
 if TYPE_CHECKING:
     from ..patches.clusterer import PatchClusterer
     from ..patches.running import PatchRecord
-
-MAPS = ("gas", "kmeans", "som")
 
 
 @click.command()
@@ -96,17 +94,14 @@ def built(
     seed: int,
 ) -> PatchClusterer:
     """The clusterer that the options describe."""
-    from ..estimators import MedianKMeans, MedianNeuralGas, MedianSOM
     from ..patches.clusterer import PatchClusterer
 
     if (kind == "som") != (grid is not None):
         raise click.UsageError("--grid goes with --map som, and --map som needs it, for example --grid 6x8.")
-    shared: dict[str, Any] = {"metric": metric, "metric_params": parse_params(params), "random_state": seed}
-    map_: Any
-    if kind == "som":
-        map_ = MedianSOM(parse_grid(grid or ""), **shared)
-    else:
-        map_ = (MedianNeuralGas if kind == "gas" else MedianKMeans)(n_clusters, **shared)
+    map_ = make_map(
+        kind, None if grid is None else parse_grid(grid), n_clusters,
+        metric=metric, metric_params=parse_params(params), random_state=seed,
+    )  # fmt: skip
     return PatchClusterer(
         map_,
         patch_size,

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from .labelling import labels_option, read_labelled
+from .fit import labels_option
 from .options import close, note, speaking
-from .reading import read_option
+from .reading import parse_named, read_option
 
 # Pictures, each with whether it is drawn on the grid of a SOM.
 PICTURES = {
@@ -53,7 +53,7 @@ def plot(
     A SOM has all pictures, other maps have topology and training; component is for vectors, training for maps that
     were fitted at once. A model of a matrix needs that matrix as INPUT for all but hits and training.
 
-    Example: medianmap plot model.mmap globins.fasta --what labels --labels 1 -o labels.svg
+    Example: medianmap plot model.mmap globins.fasta --what labels --labels header -o labels.svg
     """
     from ..extras import require
     from ..files import check_target
@@ -132,6 +132,7 @@ def _data(
     fitted: Any, model: Path, file: Path | None, picture: str, reading: tuple[str, ...], labels: str | None
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
+    from ..fitting.data import read_given
     from ..patches.queries import fitted_on_dissimilarities
     from ..structure.prototypes import fitted_map
 
@@ -143,10 +144,12 @@ def _data(
     if file is None:
         needed = "the matrix that it was fitted on" if of_matrix else "the data"
         raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")
-    found, y = read_labelled(file, reading, labels, stores=of_matrix)
-    if picture == "labels" and y is None:
+    given = read_given(str(file), parse_named(reading, "--read", "kind=matrix"), labels)
+    if given.note:
+        note(f"{file}: {given.note}")
+    if picture == "labels" and given.labels is None:
         raise ValueError(f"{file} has no labels; say where they are with --labels FILE or --labels COLUMN.")
-    return found, y
+    return given.objects if given.source is None else given.source, given.labels
 
 
 def _ending(out: Path) -> str:
@@ -161,10 +164,9 @@ def _ending(out: Path) -> str:
 
 
 def _write(out: Path, drawn: bytes) -> None:
-    from ..files import packed
+    from ..files import write_bytes
 
     if str(out) == "-":
         sys.stdout.buffer.write(drawn)
-        return
-    with packed(out) as file:
-        file.write(drawn)
+    else:
+        write_bytes(out, drawn)

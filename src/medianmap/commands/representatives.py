@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .distances import progress_bar
+from ..writers import fasta_lines, tsv_lines, write_lines
+from .progress import progress_bar
 from .reading import param_option, parse_params, read_file, read_objects, read_option
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from ..readers.clusters import Clusters
     from ..representatives import Representatives
     from ..sources import Source
-
-FASTA_WIDTH = 60
 
 
 @click.command()
@@ -56,7 +55,7 @@ def representatives(
     metric_params = parse_params(params)
     given = read_clusters(clusters)
     records, ids, objects = _input(file, metric, reading)
-    with _folder(out), progress_bar() as report:
+    with _folder(out), progress_bar(unit="dissimilarities") as report:
         try:
             found = find(given, ids, objects, metric, metric_params=metric_params, max_members=max_members,
                          outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=report)  # fmt: skip
@@ -111,48 +110,33 @@ def write_representatives(
     folder: Path, clusters: Clusters, found: Representatives, ids: list[str], records: Records | None
 ) -> list[Path]:
     """Write the tables, and of strings their FASTA file; all are whole before the first takes its place."""
-    from ..files import atomic
     from ..representatives import coverage
 
     texts = {
-        "representatives.tsv": _table(
-            "cluster old_representative medoid size compared mean_to_old mean_to_medoid outliers",
+        "representatives.tsv": tsv_lines(
+            ("cluster", "old_representative", "medoid", *(found.clusters.dtype.names or ())[2:]),
             (
                 (name, ids[old], ids[medoid], *numbers)
                 for name, (old, medoid, *numbers) in zip(clusters.names, found.clusters.tolist(), strict=True)
             ),
         ),
-        "members.tsv": _table(
-            "member cluster to_medoid to_old outlier",
+        "members.tsv": tsv_lines(
+            ["member", "cluster", "to_medoid", "to_old", "outlier"],
             (
                 (ids[member], clusters.names[cluster], to_medoid, to_old, int(outlier))
                 for member, cluster, to_medoid, to_old, outlier in found.members.tolist()
             ),
         ),
-        "coverage.tsv": _table("threshold old medoid", coverage(found.members).tolist()),
+        "coverage.tsv": tsv_lines(["threshold", "old", "medoid"], coverage(found.members).tolist()),
     }
     if records is not None and records.kind == "strings":
         texts["representatives.fasta"] = _fasta(records, found.clusters["medoid"].tolist())
-    with ExitStack() as files:
-        for name, lines in texts.items():
-            file = files.enter_context(atomic(folder / name))
-            file.writelines(f"{line}\n".encode() for line in lines)
-    return [folder / name for name in texts]
-
-
-def _table(columns: str, rows: Iterable[Iterable[Any]]) -> Iterator[str]:
-    """Lines by tabs; numbers are written so that they read back exact."""
-    yield "\t".join(columns.split())
-    for row in rows:
-        yield "\t".join(map(str, row))
+    return write_lines({folder / name: lines for name, lines in texts.items()})
 
 
 def _fasta(records: Records, places: list[int]) -> Iterator[str]:
-    for k in places:
-        about = records.descriptions[k] if records.descriptions else ""
-        yield f">{records.ids[k]} {about}".rstrip()
-        letters = str(records.objects[k])
-        yield from (letters[at : at + FASTA_WIDTH] for at in range(0, len(letters), FASTA_WIDTH))
+    about = records.descriptions or [""] * len(records)
+    return fasta_lines((f"{records.ids[k]} {about[k]}", str(records.objects[k])) for k in places)
 
 
 def _tell(given: Clusters, found: Representatives, ids: list[str], file: Path, written: list[Path]) -> None:
