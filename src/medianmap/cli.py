@@ -22,7 +22,9 @@ COMMANDS = {
     "check": "Say whether dissimilarities can be used, and what they are like.",
     "distances": "Compute the dissimilarities of all pairs of objects.",
     "fit": "Map a file, and write the map into a folder.",
+    "predict": "Place new objects on a map, and tell their classes.",
     "patches": "Map a file of any length in one pass.",
+    "report": "Make the HTML page of a map anew.",
     "representatives": "Pick the true medoids of clusters.",
 }
 
@@ -74,13 +76,15 @@ def demo(out: Path, seed: int, grid: str) -> None:
 
     Example: medianmap demo --grid 8x10 -o my-demo
     """
+    from .commands.fit import watched
     from .demo import run_demo
     from .fitting.settings import parse_grid
     from .report.text import render
 
-    summary, files = run_demo(out, parse_grid(grid), seed)
-    console().print(render(summary))
-    click.echo("\nWrote " + ", ".join(str(file) for file in files))
+    with watched(quiet=False) as watch:
+        result = run_demo(out, parse_grid(grid), seed, watch)
+    console().print(render(result.summary))
+    click.echo("\nWrote " + ", ".join(str(file) for file in result.files))
 
 
 @cli.command()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from .progress import progress_bar
-
-STREAMED = ("fasta", "fastq", "table")
 
 
 @click.command()
@@ -30,14 +27,16 @@ def assign(
 
     INPUT is a FASTA, FASTQ or table file, plain or .gz, of any length ("-" for standard input); or what else holds
     objects, or dissimilarities to all training points. Interrupted or killed, the same command goes on where it was.
+    For files of a minute or less medianmap predict does the same with ids of exemplars, and prints the table.
 
     Example: medianmap assign model.mmap reads.fasta -o reads.tsv --threads -1
     """
+    from ..fitting.queries import queries_in
     from ..patches.assign_all import assign_all
     from ..persistence import load
 
     fitted = load(model)
-    objects, streamed = _objects(fitted, file, format_)
+    objects, streamed = queries_in(fitted, file, {} if format_ is None else {"format": format_})
     shown = sys.stderr.isatty()
     with progress_bar(shown, length_of(file, streamed) if shown and streamed else None) as report:
         try:
@@ -51,25 +50,6 @@ def assign(
         f"Wrote {out}: {done.n_objects} objects{taken} on {len(done.hits)} prototypes, quantization error "
         f"{done.quantization_error:.6g}; {fresh / max(done.seconds, 1e-9):.0f} objects a second"
     )
-
-
-def _objects(fitted: Any, file: Path, format_: str | None) -> tuple[Any, str]:
-    """The contents of the file as `assign_all` takes them, and the format of a stream, empty where it is none."""
-    from ..patches.assign_all import map_of
-    from ..patches.queries import fitted_on_dissimilarities
-    from ..readers import iter_records, read
-    from ..readers.formats import format_of
-    from ..readers.opening import opening
-
-    if str(file) == "-":
-        return iter_records("-", format=format_), ""
-    with opening(file) as opened:
-        found = format_of(opened, format_, {}).name
-    if fitted_on_dissimilarities(map_of(fitted)):
-        return (file if found == "npy" and format_ is None else read(file, format=format_)), ""
-    if found not in STREAMED:
-        return read(file, format=format_), ""
-    return iter_records(file, format=format_), found
 
 
 def length_of(file: Path, format_: str) -> int:
