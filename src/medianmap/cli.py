@@ -14,12 +14,14 @@ from .commands.lazy import LazyGroup
 COMMANDS = {
     "demo": ("medianmap.commands.demo:demo", "Map 630 globins by how their sequences align."),
     "fit": ("medianmap.commands.fit:fit", "Map a file, and write the map into a folder."),
+    "predict": ("medianmap.commands.predict:predict", "Place new objects on a map, and tell their classes."),
+    "report": ("medianmap.commands.report:report", "Make the HTML page of a map anew."),
+    "plot": ("medianmap.commands.plot:plot", "Draw a model: hits, U-matrix, labels, topology, training and more."),
     "check": ("medianmap.commands.check:check", "Say whether dissimilarities can be used."),
     "distances": ("medianmap.commands.distances:distances", "Compute the dissimilarities of all pairs of objects."),
     "patches": ("medianmap.commands.patches:patches", "Map a file of any length in one pass, patch by patch."),
     "assign": ("medianmap.commands.assign:assign", "Find the nearest prototypes of every object in a file."),
     "representatives": ("medianmap.commands.representatives:representatives", "Pick the true medoids of clusters."),
-    "plot": ("medianmap.commands.plot:plot", "Draw a model: hits, U-matrix, labels, topology, training and more."),
     "info": ("medianmap.commands.info:info", "Say what is in a model file."),
     "metrics": ("medianmap.commands.metrics:metrics", "List the metrics and their parameters."),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .options import seed_option, speaking
 from .reading import param_option, parse_params, read_file, read_objects, read_option
 
 if TYPE_CHECKING:
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
 @param_option
 @read_option
 @click.option("--json", "as_json", is_flag=True, help="Print numbers for a program instead of sentences.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers."
-)
+@seed_option
+@speaking
 @click.pass_context
 def check(
     context: click.Context,

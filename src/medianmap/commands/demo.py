@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from ..fitting.settings import parse_grid
-from .options import close, console, seed_option, speaking
+from .fit import watched
+from .options import close, console, loudness, seed_option, speaking
 
 
 @click.command()
@@ -21,10 +22,10 @@ def demo(out: Path, seed: int, grid: str) -> None:
 
     Example: medianmap demo --grid 8x10 -o my-demo
     """
-    shape = parse_grid(grid)
     from ..demo import run_demo
     from ..report.text import render
 
-    summary, files = run_demo(out, shape, seed)
-    console().print(render(summary))
-    close("\nWrote " + ", ".join(str(file) for file in files))
+    with watched(quiet=loudness() < 0, verbose=loudness() > 0) as watch:
+        result = run_demo(out, parse_grid(grid), seed, watch)
+    console().print(render(result.summary))
+    close("\nWrote " + ", ".join(str(file) for file in result.files))

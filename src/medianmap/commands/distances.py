@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
+from .options import close, speaking, threads_option
 from .progress import progress_bar
 from .reading import param_option, parse_params, read_objects, read_option
 
@@ -20,8 +20,9 @@ from .reading import param_option, parse_params, read_objects, read_option
 @click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True, help="Type of an entry."
 )
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
+@threads_option
 @click.option("--restart", is_flag=True, help="Start anew and replace what is there, instead of going on with it.")
+@speaking
 def distances(
     file: Path,
     metric: str,
@@ -44,11 +45,7 @@ def distances(
     metric_params = parse_params(params)
     records = read_objects(file, reading)
     with progress_bar(unit="dissimilarities") as report:
-        try:
-            stored = all_pairs(records.objects, metric, out, metric_params=metric_params, ids=records.ids, dtype=dtype,
-                               n_jobs=threads, on_progress=report, resume=not restart)  # fmt: skip
-        except KeyboardInterrupt as stop:
-            click.echo(f"medianmap: {str(stop) or 'stopped before anything was computed.'}", err=True)
-            sys.exit(130)
+        stored = all_pairs(records.objects, metric, out, metric_params=metric_params, ids=records.ids, dtype=dtype,
+                           n_jobs=threads, on_progress=report, resume=not restart)  # fmt: skip
     n = stored.shape[0]
-    click.echo(f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}; ids are in {out.name}.json")
+    close(f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}; ids are in {out.name}.json")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from .options import shows_progress
 
 Report = Callable[[int, "int | None", float], None]
 
@@ -15,10 +16,10 @@ Report = Callable[[int, "int | None", float], None]
 def progress_bar(shown: bool | None = None, length: int | None = None, unit: str = "objects") -> Iterator[Report]:
     """A bar, and the function (done, total, seconds) that moves it; `length` stands in for a total that is not known.
 
-    shown : None finds out whether stderr is a terminal.
+    shown : None finds out whether stderr is a terminal, and -q not given.
     """
     start: list[tuple[int, float]] = []  # what an earlier run did is no measure of the pace of this one
-    with _bars(sys.stderr.isatty() if shown is None else shown) as bars:
+    with _bars(shows_progress() if shown is None else shown) as bars:
         task = bars.add_task("", total=None)
 
         def report(done: int, total: int | None, seconds: float) -> None:

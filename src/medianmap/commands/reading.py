@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .options import note
+
 if TYPE_CHECKING:
     from ..readers import Matrix, Records
 
@@ -58,5 +60,5 @@ def read_objects(file: Path, reading: tuple[str, ...]) -> Records:
             "if they are vectors, pass --read kind=vectors."
         )
     if found.note:
-        click.echo(f"medianmap: {file}: {found.note}", err=True)
+        note(f"{file}: {found.note}")
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..writers import fasta_lines, tsv_lines, write_lines
+from .options import close, note, seed_option, speaking, threads_option
 from .progress import progress_bar
 from .reading import param_option, parse_params, read_file, read_objects, read_option
 
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
               help="Seek medoids of larger clusters in a random sample of N members; by default in all.")  # fmt: skip
 @click.option("--outlier-mads", type=click.FloatRange(0), default=3.0, show_default=True, metavar="X",
               help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the samples.")
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
+@seed_option
+@threads_option
+@speaking
 def representatives(
     clusters: Path, file: Path, out: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...],
     max_members: int | None, outlier_mads: float, seed: int, threads: int | None,
@@ -61,11 +62,9 @@ def representatives(
                          outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=report)  # fmt: skip
             written = write_representatives(out, given, found, ids, records)
         except KeyboardInterrupt:
-            click.echo(
-                "medianmap: stopped, and nothing was written; run the same again, or with --max-members for less work.",
-                err=True,
-            )
-            sys.exit(130)
+            raise KeyboardInterrupt(
+                "stopped, and nothing was written; run the same again, or with --max-members for less work."
+            ) from None
     _tell(given, found, ids, file, written)
 
 
@@ -146,18 +145,12 @@ def _tell(given: Clusters, found: Representatives, ids: list[str], file: Path, w
     left = [ids[k] for k in found.unclustered]
     if left:
         verb = "is" if len(left) == 1 else "are"
-        click.echo(
-            f"medianmap: {len(left)} of {len(ids)} objects in {file} {verb} in no cluster and left out: {named(left)}.",
-            err=True,
-        )
+        note(f"{len(left)} of {len(ids)} objects in {file} {verb} in no cluster and left out: {named(left)}.")
     sampled = int((table["compared"] < table["size"]).sum())
     if sampled:
-        click.echo(
-            f"medianmap: {sampled} of {len(given)} clusters have their medoid from a sample of --max-members members.",
-            err=True,
-        )
+        note(f"{sampled} of {len(given)} clusters have their medoid from a sample of --max-members members.")
     changed = int((table["medoid"] != table["old"]).sum())
-    click.echo(
+    close(
         f"{len(given)} clusters of {n} members: {changed} have a medoid other than their representative so far; "
         f"mean dissimilarity to it {found.members['to_old'].mean():.6g}, to the medoid "
         f"{found.members['to_medoid'].mean():.6g}; {int(found.members['outlier'].sum())} outliers. "

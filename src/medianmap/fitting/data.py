@@ -47,16 +47,21 @@ class Given:
 
 def read_as(file: str | Path, options: Mapping[str, Any]) -> Records | Matrix:
     """`readers.read` with options that a user has written as text."""
-    known = [name for name in signature(read).parameters if name != "path"]
-    unknown = next((name for name in options if name not in known), None)
-    if unknown is not None:
-        raise ValueError(f"--read: there is no {unknown!r}; choose from {', '.join(known)}.")
+    refuse_unknown(options)
     try:
         return read(file, **options)
     except TypeError as error:
         if not options:
             raise
         raise ValueError(f"--read: a value is of the wrong kind: {error}.") from error
+
+
+def refuse_unknown(options: Mapping[str, Any]) -> None:
+    """ValueError for an option that `readers.read` has not."""
+    known = [name for name in signature(read).parameters if name != "path"]
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        raise ValueError(f"--read: there is no {unknown!r}; choose from {', '.join(known)}.")
 
 
 def read_given(file: str, reading: Mapping[str, Any], labels: str | None) -> Given:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import config_text
+from ..files import write_text
 from ..health import Health, check_dissimilarity
 from ..patches.assign_all import map_of
 from ..persistence import save
@@ -23,6 +24,7 @@ from ..writers import fasta_lines, tsv_lines, write_lines
 from .assigning import class_of_prototypes, exemplar_names
 from .data import Given, check_metric_fits, default_metric, read_given
 from .folder import Workshop, workshop
+from .paging import page
 from .settings import FitSettings, check_settings, completed, sized
 from .training import Fitted, compared, computed, trained, trained_in_patches
 from .watching import Watch
@@ -86,14 +88,14 @@ def fit_given(
         if settings.patch is None:
             source = compared(settings, given, shop, stage)
             health = checked(source, given, settings, watch, MOST_POINTS)
-            stage.at = "training"
+            stage.at, stage.share = "training", ""
             fitted = trained(settings, given, source, stage)
         else:
             stage.at = "patches"
             source = computed(settings, given) if given.source is None else given.source
             health = checked(source, given, settings, watch, MOST_COMPUTED)
             fitted = trained_in_patches(settings, given, shop, stage)
-        stage.at = "writing"
+        stage.at, stage.share = "summary", ""
         summary = summary_of(fitted, given, settings, health)
         texts = {
             "assignments.tsv": assignment_lines(fitted, given),
@@ -105,6 +107,10 @@ def fit_given(
             shop.files / "summary.json": [json.dumps(summary, indent=1)],
             shop.files / "config.toml": [config_text(settings, data).rstrip("\n")],
         })  # fmt: skip
+        if report:
+            stage.at, stage.share = "report", ""
+            shown = {name: value for name, value in vars(settings).items() if value not in (None, {})}
+            write_text(shop.files / "report.html", page(fitted.model, given, fitted.points, health, shown))
         written = sorted(file.name for file in shop.files.iterdir())
         shop.deliver()
     except KeyboardInterrupt:
