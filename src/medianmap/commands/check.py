@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import seed_option, speaking
+from .progress import progress_bar
 from .reading import param_option, parse_params, read_file, read_objects, read_option
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def check(
     """
     from ..health import check_dissimilarity
 
-    health = check_dissimilarity(open_source(file, metric, params, reading), seed=seed)
+    with progress_bar(unit="entries") as report:
+        health = check_dissimilarity(open_source(file, metric, params, reading), seed=seed, on_progress=report)
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
     context.exit(0 if health.ok else 2)
 

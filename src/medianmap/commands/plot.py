@@ -51,7 +51,8 @@ def plot(
     """Draw a MODEL: its hits, U-matrix, training and more; of its data in INPUT also quality, labels and topology.
 
     A SOM has all pictures, other maps have topology and training; component is for vectors, training for maps that
-    were fitted at once. A model of a matrix needs that matrix as INPUT for all but hits and training.
+    were fitted at once. A model of a matrix needs that matrix as INPUT for all but hits and training. Without INPUT, a
+    config.toml beside MODEL, as medianmap fit leaves it, says where the data and labels are.
 
     Example: medianmap plot model.mmap globins.fasta --what labels --labels header -o labels.svg
     """
@@ -132,6 +133,7 @@ def _data(
     fitted: Any, model: Path, file: Path | None, picture: str, reading: tuple[str, ...], labels: str | None
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
+    from ..config import read_config
     from ..fitting.data import read_given
     from ..patches.queries import fitted_on_dissimilarities
     from ..structure.prototypes import fitted_map
@@ -141,10 +143,14 @@ def _data(
         if file is not None:
             note(f"{file} is not read: {picture} is drawn from the model alone.")
         return None, None
-    if file is None:
+    beside = model.parent / "config.toml"
+    settings: dict[str, Any] = read_config(beside)[0] if file is None and beside.is_file() else {}
+    if file is None and "input" not in settings:
         needed = "the matrix that it was fitted on" if of_matrix else "the data"
         raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")
-    given = read_given(str(file), parse_named(reading, "--read", "kind=matrix"), labels)
+    options = {**settings.get("read", {}), **parse_named(reading, "--read", "kind=matrix")}
+    file = Path(settings["input"]) if file is None else file
+    given = read_given(str(file), options, labels or settings.get("labels"))
     if given.note:
         note(f"{file}: {given.note}")
     if picture == "labels" and given.labels is None:
