@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
 from .options import close, shows_progress, speaking, threads_option
 from .progress import progress_bar
+from .streams import is_stdout, printed
 
 
 @click.command()
@@ -44,35 +41,19 @@ def assign(
     objects, streamed = queries_in(fitted, file, {} if format_ is None else {"format": format_})
     shown = shows_progress()
     length = length_of(file, streamed) if shown and streamed else None
-    with progress_bar(shown, length) as report, _target(out) as target:
+    with (
+        progress_bar(shown, length) as report,
+        printed("assigned.tsv") if is_stdout(out) else nullcontext(out) as target,
+    ):
         done = assign_all(fitted, objects, target, block=block, n_jobs=threads, resume=not restart, on_progress=report)
     fresh = done.n_objects - done.n_resumed
     taken = f", {done.n_resumed} of them by an earlier run" if done.n_resumed else ""
-    on_stdout = str(out) == "-"
     close(
-        f"Wrote {'standard output' if on_stdout else out}: {done.n_objects} objects{taken} on {len(done.hits)} "
+        f"Wrote {'standard output' if is_stdout(out) else out}: {done.n_objects} objects{taken} on {len(done.hits)} "
         f"prototypes, quantization error {done.quantization_error:.6g}; "
         f"{fresh / max(done.seconds, 1e-9):.0f} objects a second",
-        data_on_stdout=on_stdout,
+        data_on_stdout=is_stdout(out),
     )
-
-
-@contextmanager
-def _target(out: Path) -> Iterator[Path]:
-    """Where to write; what goes to standard output is a file first, since lines of half a run are no result."""
-    if str(out) != "-":
-        yield out
-        return
-    with TemporaryDirectory(prefix="medianmap-") as folder:
-        file = Path(folder, "assigned.tsv")
-        try:
-            yield file
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                "stopped, and nothing was printed; with -o FILE the same command could go on where it was."
-            ) from None
-        with file.open("rb") as lines:
-            shutil.copyfileobj(lines, sys.stdout.buffer)
 
 
 def length_of(file: Path, format_: str) -> int:

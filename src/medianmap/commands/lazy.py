@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import click
+
+from .options import note
 
 INTERRUPTED = 130  # 128 + SIGINT, as a shell has it
 STOPPED = "stopped; no file was left half written, and the same command starts anew."
@@ -41,12 +44,14 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in self.lazy.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C is one sentence and exit code 130.
+        """Run the command; Ctrl-C is one sentence and exit code 130, a warning a sentence without code around it.
 
         A command that leaves something to go on with raises KeyboardInterrupt with the sentence that says so.
         """
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as stop:
-            click.echo(f"medianmap: {str(stop) or STOPPED}", err=True)
-            ctx.exit(INTERRUPTED)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *where: note(str(message))
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt as stop:
+                click.echo(f"medianmap: {str(stop) or STOPPED}", err=True)
+                ctx.exit(INTERRUPTED)

@@ -12,6 +12,7 @@ import click
 from .fit import labels_option
 from .options import close, note, speaking
 from .reading import parse_named, read_option
+from .streams import is_stdout
 
 # Pictures, each with whether it is drawn on the grid of a SOM.
 PICTURES = {
@@ -62,7 +63,7 @@ def plot(
 
     ending = _ending(out)
     matplotlib = require("matplotlib", "plot", "A picture")
-    if str(out) != "-":
+    if not is_stdout(out):
         check_target(out)
     fitted = load(model)
     picture = _choose(fitted, model, what)
@@ -76,7 +77,7 @@ def plot(
         figure.savefig(drawn, format=ending.removeprefix("."), dpi=dpi, metadata=date)
         require("matplotlib.pyplot", "plot", "A picture").close(figure)
     _write(out, drawn.getvalue())
-    if str(out) != "-":
+    if not is_stdout(out):
         close(f"Wrote {out}: {picture} of {type(fitted).__name__}")
 
 
@@ -161,7 +162,7 @@ def _data(
 def _ending(out: Path) -> str:
     """'.svg', '.png' or '.pdf'."""
     name = out.name.lower()
-    if str(out) == "-":
+    if is_stdout(out):
         return ".svg"
     if not name.endswith(ENDINGS):
         said = f"{out} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}: that says what is drawn."
@@ -172,7 +173,7 @@ def _ending(out: Path) -> str:
 def _write(out: Path, drawn: bytes) -> None:
     from ..files import write_bytes
 
-    if str(out) == "-":
+    if is_stdout(out):
         sys.stdout.buffer.write(drawn)
     else:
         write_bytes(out, drawn)
