@@ -99,6 +99,8 @@ def test_formats_by_ending_repeat_their_bytes(here):
     assert gzip.decompress((here / "a.svg.gz").read_bytes()) == (here / "a.svg").read_bytes()
     assert run("m/som.mmap", "-o", "large.png", "--dpi", "300") == 0
     assert (here / "large.png").stat().st_size > (here / "a.png").stat().st_size
+    assert b"<dc:date>" not in (here / "a.svg").read_bytes()
+    assert b"CreationDate" not in (here / "a.pdf").read_bytes()
     assert not [path for path in here.iterdir() if path.name.endswith(".part")]
 
 

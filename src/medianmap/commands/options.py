@@ -55,7 +55,7 @@ def _set_verbose(context: click.Context, _: click.Parameter, count: int) -> None
 
 def _set_loudness(context: click.Context, loudness: int) -> None:
     if context.meta.setdefault(_LOUDNESS, loudness) != loudness:
-        context.close()  # click leaves a context open whose options it could not parse, and the log would go on speaking
+        context.close()  # click leaves it open where options cannot be parsed, and the log would go on speaking
         raise click.UsageError("-q and -v exclude each other; give one of them.", context)
 
 
