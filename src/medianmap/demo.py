@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 from .datasets import load_globins
-from .datasets.globins import FILE
 from .fitting.data import Given
 from .fitting.folder import workshop
 from .fitting.run import FitResult, about_data, fit_given
@@ -13,6 +13,7 @@ from .fitting.settings import FitSettings, check_settings
 from .fitting.watching import Watch
 
 METRIC = "alignment"
+FILE = Path(str(files("medianmap.datasets") / "globins.fasta"))
 
 
 def run_demo(out: Path, grid: tuple[int, int], seed: int, watch: Watch | None = None) -> FitResult:

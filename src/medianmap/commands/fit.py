@@ -77,7 +77,7 @@ def fit(
             result = run_fit(settings, out, force=force, report=not no_report, gzip=gzip, watch=watch,
                              recorded=recorded)  # fmt: skip
         except KeyboardInterrupt as stop:
-            stopped(str(stop) or "stopped before anything was read; run the same command again.")
+            stopped(str(stop) or "stopped, nothing was written; run the same command again.")
     if not quiet:
         for line in told(result):
             click.echo(line)

@@ -144,19 +144,22 @@ class Stage(Watch):
 
 def _settled(settings: FitSettings, given: Given, watch: Watch) -> FitSettings:
     """The settings with all that the data decide; everything that can be wrong with them is said here."""
-    if given.note:
-        watch.tell(f"{given.name}: {given.note}")
     metric = settings.metric or default_metric(given)
-    if settings.metric is None and given.source is None:
-        watch.tell(f"without --metric the {given.kind} of {given.name} are compared by {metric!r}.")
     check_metric_fits(given, metric)
     chosen = completed(sized(settings, len(given), given.name), metric)
-    if settings.n_prototypes is None:
-        watch.tell(f"without --grid or -k the map has {chosen.n_prototypes} prototypes for {len(given)} objects.")
     if settings.beta is not None and all(label is None for label in given.labels or ()):
         raise ValueError(f"--labels {settings.labels}: no point has a label, so there is nothing for --beta to weigh.")
     if given.source is None:
-        computed(chosen, given)
+        try:
+            computed(chosen, given)
+        except ValueError as error:
+            raise ValueError(f"{given.name}: {error}") from None
+    if given.note:
+        watch.tell(f"{given.name}: {given.note}")
+    if settings.metric is None and given.source is None:
+        watch.tell(f"without --metric the {given.kind} of {given.name} are compared by {metric!r}.")
+    if settings.n_prototypes is None:
+        watch.tell(f"without --grid or -k the map has {chosen.n_prototypes} prototypes for {len(given)} objects.")
     return chosen
 
 
