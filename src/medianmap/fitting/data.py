@@ -68,7 +68,7 @@ def refuse_unknown(options: Mapping[str, Any]) -> None:
 def read_given(file: str, reading: Mapping[str, Any], labels: str | None) -> Given:
     """The points in the file, with their labels where `labels` says where these are."""
     path = Path(file)
-    if file != "-" and not reading and is_store(path):
+    if file != "-" and not reading and not path.is_dir() and is_store(path):
         stored = as_dissimilarity(path)
         given = Given(file, _names(stored), "dissimilarities", source=stored)
         return _labelled(given, labels)
