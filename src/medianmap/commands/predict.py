@@ -46,12 +46,12 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     objects, _ = queries_in(fitted, file, parse_named(reading, "--read", "kind=vectors"))
     with watched(quiet) as watch:
         blocks = assigned_blocks(fitted, by_prototype(fitted, objects), None, threads, watch)
-        rows = blocks.rows()
-        first = next(rows, None)  # what is wrong with the file is said before anything is printed
-        if first is None:
-            raise ValueError(f"{file} holds no objects; check that this is the right file.")
-        lines = tsv_lines(blocks.columns, chain([first], rows))
         try:
+            rows = blocks.rows()
+            first = next(rows, None)  # what is wrong with the file is said before anything is printed
+            if first is None:
+                raise ValueError(f"{file} holds no objects; check that this is the right file.")
+            lines = tsv_lines(blocks.columns, chain([first], rows))
             if out == "-":
                 sys.stdout.writelines(f"{line}\n" for line in lines)
             else:
