@@ -28,6 +28,8 @@ function inkOn(hex) {
 function quantity(key, name, label) {
   const values = content.neurons.map((neuron) => neuron[key]);
   const known = values.filter((value) => value !== null);
+  // The mean of sides lies between them: cells and the sides between them share one scale.
+  if (key === 'u' && content.kind === 'lattice') known.push(...content.edges.map((edge) => edge[2]));
   const low = key === 'hits' ? 0 : Math.min(...known);
   const high = Math.max(...known);
   const share = (value) => (high > low ? (value - low) / (high - low) : 0);

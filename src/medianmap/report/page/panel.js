@@ -48,7 +48,7 @@ function neighborsTable(j) {
 function showNeuron(j) {
   const neuron = content.neurons[j];
   const where = lattice ? `row ${neuron.row + 1}, column ${neuron.column + 1}` : null;
-  const pairs = [['points', told(neuron.hits)], ['mean dissimilarity', told(neuron.quality)], ['to its neighbours', told(neuron.u)],
+  const pairs = [['points', told(neuron.hits)], ['mean dissimilarity', told(neuron.quality)], ['to neighbours, mean', told(neuron.u)],
     ['supercluster', `${neuron.group + 1} of ${content.groups.n}`]];
   if (neuron.majority) pairs.push(['majority class', named(neuron.majority)], ['purity', `${Math.round(100 * neuron.purity)}%`]);
   if (neuron.predicts) pairs.push(['predicts', named(neuron.predicts)]);
@@ -59,8 +59,8 @@ function showNeuron(j) {
     facts(pairs),
     h('h3', {}, isMean ? 'Prototype: a mean; the nearest point is' : 'Exemplar'),
     h('p', { class: 'exemplar-id' }, named(neuron.exemplar ?? '–')), ...drawnExemplar(j).filter(Boolean),
-    h('h3', {}, `Members, nearest first`), ...membersTable(j),
-    h('h3', {}, 'Neighbours, nearest first'), ...neighborsTable(j));
+    h('h3', {}, `${counted(neuron.hits, 'member')}, nearest first`), ...membersTable(j),
+    h('h3', {}, `${counted(neighbors[j].length, 'neighbour')}, nearest first`), ...neighborsTable(j));
   panel.scrollTop = 0;
 }
 

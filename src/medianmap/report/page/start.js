@@ -26,9 +26,8 @@ function setUpTheme() {
 }
 
 setUpHeader();
-frame();
 drawLinks();
-byId('map').append(map);
+setUpView();
 setUpColorings();
 setUpTheme();
 paint();
