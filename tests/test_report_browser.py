@@ -214,14 +214,15 @@ def test_sorting_and_downloads(globins, globin_page, visit):
         return page.eval_on_selector_all("#table tbody tr", "rows => rows.map(row => +row.dataset.row)")
 
     assert order() == list(range(20))
-    for key, falling in (("hits", True), ("quality", True), ("exemplar", False)):
+    for key, by, now in (
+        ("hits", lambda n: -n["hits"], "ascending"),
+        ("quality", lambda n: -n["quality"], "ascending"),
+        ("exemplar", lambda n: natural(n["exemplar"]), "descending"),
+    ):
         page.click(f"[data-sort={key}]")
-        expected = sorted(range(20), key=lambda j: (-neurons[j][key] if falling else neurons[j][key], j))
-        assert order() == expected
+        assert order() == [n["neuron"] for n in sorted(neurons, key=by)]
         page.click(f"[data-sort={key}]")
-        assert page.get_attribute(f"th:has([data-sort={key}])", "aria-sort") == (
-            "ascending" if falling else "descending"
-        )
+        assert page.get_attribute(f"th:has([data-sort={key}])", "aria-sort") == now
     page.click("[data-sort=neuron]")
     lines, name = downloaded(page, "#download-neurons")
     assert name == "neurons.tsv"

@@ -161,7 +161,7 @@ def _placed(fitted: Any, P: FloatArray) -> tuple[FloatArray, float]:
     steps = int(np.clip(LAYOUT_WORK / len(P) ** 2, 30, 300))
     drawn = layout(np.sqrt(P) if squared else P, max_iter=steps)
     # Turned so that the map is wide rather than high; each axis points to its largest coordinate.
-    z = drawn.positions @ np.linalg.svd(drawn.positions, full_matrices=False)[2].T
+    z = drawn.positions @ np.linalg.eigh(drawn.positions.T @ drawn.positions)[1][:, ::-1]
     z *= np.where(z[np.abs(z).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
     z -= z.min(axis=0)
     return z / (z.max() or 1.0), float(f"{drawn.stress:.4g}")
