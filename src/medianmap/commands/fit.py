@@ -69,7 +69,11 @@ def fit(
       medianmap fit distances.phy --map gas -k 50 -o map
       medianmap fit --config map/config.toml --seed 1 -o map2
     """
+    from ..fitting.folder import check_out
+
     settings, recorded = _settings(file, config, options)
+    check_out(out, force)  # at once, before compilers and linear algebra are loaded
+    _check_there(settings.input)
     with watched(quiet, verbose) as watch:
         try:
             from ..fitting.run import run_fit
@@ -77,7 +81,7 @@ def fit(
             result = run_fit(settings, out, force=force, report=not no_report, gzip=gzip, watch=watch,
                              recorded=recorded)  # fmt: skip
         except KeyboardInterrupt as stop:
-            stopped(str(stop) or "stopped before anything was read; run the same command again.")
+            stopped(str(stop) or "stopped, nothing was written; run the same command again.")
     if not quiet:
         for line in told(result):
             click.echo(line)
@@ -99,6 +103,11 @@ def _settings(file: str | None, config: Path | None, options: dict[str, Any]) ->
     if "input" not in settings:
         raise click.UsageError("Missing argument INPUT: the file to map, or - for standard input.")
     return FitSettings(**settings), recorded if settings["input"] == before.get("input") else {}
+
+
+def _check_there(file: str) -> None:
+    if file != "-" and not Path(file).exists():
+        raise FileNotFoundError(f"There is no file {file}; check the path.")
 
 
 def stopped(sentence: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -45,8 +46,12 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     objects, _ = queries_in(fitted, file, parse_named(reading, "--read", "kind=vectors"))
     with watched(quiet) as watch:
         blocks = assigned_blocks(fitted, by_prototype(fitted, objects), None, threads, watch)
-        lines = tsv_lines(blocks.columns, blocks.rows())
         try:
+            rows = blocks.rows()
+            first = next(rows, None)  # what is wrong with the file is said before anything is printed
+            if first is None:
+                raise ValueError(f"{file} holds no objects; check that this is the right file.")
+            lines = tsv_lines(blocks.columns, chain([first], rows))
             if out == "-":
                 sys.stdout.writelines(f"{line}\n" for line in lines)
             else:

@@ -48,16 +48,9 @@ def report(
     with watched(quiet) as watch:
         from ..fitting.paging import page_of_file
 
-        page = page_of_file(
-            fitted,
-            file or settings["input"],
-            options,
-            labels or settings.get("labels"),
-            settings,
-            watch,
-            threads,
-            title,
-        )
+        if file is None:
+            file, labels = settings["input"], labels or settings.get("labels")
+        page = page_of_file(fitted, file, options, labels, settings, watch, threads, title)
     write_text(out, page)
     if not quiet:
         click.echo(f"Wrote {out}")

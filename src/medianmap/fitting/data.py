@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -67,7 +68,7 @@ def refuse_unknown(options: Mapping[str, Any]) -> None:
 def read_given(file: str, reading: Mapping[str, Any], labels: str | None) -> Given:
     """The points in the file, with their labels where `labels` says where these are."""
     path = Path(file)
-    if file != "-" and not reading and is_store(path):
+    if file != "-" and not reading and not path.is_dir() and is_store(path):
         stored = as_dissimilarity(path)
         given = Given(file, _names(stored), "dissimilarities", source=stored)
         return _labelled(given, labels)
@@ -140,10 +141,13 @@ def _own(labels: Sequence[str] | None) -> Labels | None:
 
 
 def _holds_sequences(file: str, reading: Mapping[str, Any]) -> bool:
-    """Whether the file is FASTA or FASTQ; of standard input, which is read once, only if that was said."""
+    """Whether the file is FASTA or FASTQ; of standard input, which is read once, the first sign must tell."""
     said = reading.get("format")
-    if file == "-" or said is not None:
+    if said is not None:
         return said in SEQUENCES
+    if file == "-":
+        peek = getattr(sys.stdin.buffer, "peek", None)
+        return peek is not None and peek(1)[:1] in (b">", b"@")
     with opening(file) as opened:
         return format_of(opened, None, reading).name in SEQUENCES
 

@@ -38,7 +38,8 @@ class Workshop:
 
     def __init__(self, out: Path) -> None:
         self.out = out
-        self.path = out.with_name(out.name + ".partial")
+        named = out if out.name not in ("", "..") else out.resolve()  # "." has no name of its own
+        self.path = named.with_name(named.name + ".partial")
         self.files = self.path
 
     def state(self, name: str, about: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,16 +84,20 @@ def fit_given(
     """The same of points that are read already, into a workshop that is open."""
     stage = Stage(watch)
     try:
-        settings = _settled(settings, given, watch)
+        settings, notes = _settled(settings, given)
+        if given.source is None:  # before long work; of a matrix after it is known to be one
+            _tell(notes, watch)
         if settings.patch is None:
             source = compared(settings, given, shop, stage)
-            health = checked(source, given, settings, watch, MOST_POINTS)
+            health = checked(source, given, settings, MOST_POINTS)
             stage.at, stage.share = "training", ""
+            _tell(_warnings(health, given, notes), watch)
             fitted = trained(settings, given, source, stage)
         else:
             stage.at = "patches"
             source = computed(settings, given) if given.source is None else given.source
-            health = checked(source, given, settings, watch, MOST_COMPUTED)
+            health = checked(source, given, settings, MOST_COMPUTED)
+            _tell(_warnings(health, given, notes), watch)
             fitted = trained_in_patches(settings, given, shop, stage)
         stage.at, stage.share = "summary", ""
         summary = summary_of(fitted, given, settings, health)
@@ -142,22 +146,35 @@ class Stage(Watch):
         )
 
 
-def _settled(settings: FitSettings, given: Given, watch: Watch) -> FitSettings:
-    """The settings with all that the data decide; everything that can be wrong with them is said here."""
-    if given.note:
-        watch.tell(f"{given.name}: {given.note}")
+def _tell(notes: Iterable[str], watch: Watch) -> None:
+    for note in notes:
+        watch.tell(note)
+
+
+def _warnings(health: Health, given: Given, notes: list[str]) -> list[str]:
+    """What is legal but hardly meant; and the notes on a matrix, which were kept back until it was known to be one."""
+    found = [f"{given.name}: {finding.sentence}" for finding in health.findings if finding.level == "warning"]
+    return found if given.source is None else notes + found
+
+
+def _settled(settings: FitSettings, given: Given) -> tuple[FitSettings, list[str]]:
+    """The settings with all that the data decide, and what to say of that; mistakes in them are found here."""
     metric = settings.metric or default_metric(given)
-    if settings.metric is None and given.source is None:
-        watch.tell(f"without --metric the {given.kind} of {given.name} are compared by {metric!r}.")
     check_metric_fits(given, metric)
     chosen = completed(sized(settings, len(given), given.name), metric)
-    if settings.n_prototypes is None:
-        watch.tell(f"without --grid or -k the map has {chosen.n_prototypes} prototypes for {len(given)} objects.")
     if settings.beta is not None and all(label is None for label in given.labels or ()):
         raise ValueError(f"--labels {settings.labels}: no point has a label, so there is nothing for --beta to weigh.")
     if given.source is None:
-        computed(chosen, given)
-    return chosen
+        try:
+            computed(chosen, given)
+        except ValueError as error:
+            raise ValueError(f"{given.name}: {error}") from None
+    notes = [f"{given.name}: {given.note}"] if given.note else []
+    if settings.metric is None and given.source is None:
+        notes.append(f"without --metric the {given.kind} of {given.name} are compared by {metric!r}.")
+    if settings.n_prototypes is None:
+        notes.append(f"without --grid or -k the map has {chosen.n_prototypes} prototypes for {len(given)} objects.")
+    return chosen, notes
 
 
 def about_data(file: str, given: Given) -> dict[str, Any]:
@@ -170,14 +187,12 @@ def about_data(file: str, given: Given) -> dict[str, Any]:
     return about
 
 
-def checked(source: Source, given: Given, settings: FitSettings, watch: Watch, most: int) -> Health:
-    """The health of the dissimilarities; what no map can use is an error, what is hardly meant is told."""
+def checked(source: Source, given: Given, settings: FitSettings, most: int) -> Health:
+    """The health of the dissimilarities; what no map can use is an error."""
     health = check_dissimilarity(source, seed=settings.seed, max_points=most)
-    for finding in health.findings:
-        if finding.level == "error":
-            raise ValueError(f"{given.name}: {finding.sentence}")
-        if finding.level == "warning":
-            watch.tell(f"{given.name}: {finding.sentence}")
+    wrong = [finding.sentence for finding in health.findings if finding.level == "error"]
+    if wrong:
+        raise ValueError(f"{given.name}: {wrong[0]}")
     return health
 
 

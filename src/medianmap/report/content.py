@@ -41,7 +41,7 @@ PAGE_BYTES, PAGE_ITSELF = 4_800_000, 120_000
 # A graph of more edges is a cloud: the strongest are drawn.
 EDGES_PER_PROTOTYPE = 6
 # Steps of the layout times K^2: some seconds.
-LAYOUT_WORK = 4e8
+LAYOUT_WORK = 1.2e8
 LONGEST_VALUE = 300
 # Quantities: even steps of lightness, away from the ground of the page as they grow.
 RAMPS = {
@@ -160,7 +160,10 @@ def _placed(fitted: Any, P: FloatArray) -> tuple[FloatArray, float]:
     squared = isinstance(fitted, BatchMap) or (isinstance(fitted.metric, str) and fitted.metric == "sqeuclidean")
     steps = int(np.clip(LAYOUT_WORK / len(P) ** 2, 30, 300))
     drawn = layout(np.sqrt(P) if squared else P, max_iter=steps)
-    z = drawn.positions - drawn.positions.min(axis=0)
+    # Turned so that the map is wide rather than high; each axis points to its largest coordinate.
+    z = drawn.positions @ np.linalg.eigh(drawn.positions.T @ drawn.positions)[1][:, ::-1]
+    z *= np.where(z[np.abs(z).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+    z -= z.min(axis=0)
     return z / (z.max() or 1.0), float(f"{drawn.stress:.4g}")
 
 

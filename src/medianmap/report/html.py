@@ -14,6 +14,7 @@ SCRIPTS = (
     "basics.js",
     "colors.js",
     "map.js",
+    "view.js",
     "exemplar.js",
     "panel.js",
     "search.js",

@@ -25,17 +25,24 @@ function inkOn(hex) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff';
 }
 
-function quantity(key, name, label) {
-  const values = content.neurons.map((neuron) => neuron[key]);
-  const known = values.filter((value) => value !== null);
-  const low = key === 'hits' ? 0 : Math.min(...known);
-  const high = Math.max(...known);
+function scaled(key, name, label, values, range = values) {
+  const known = range.filter((value) => value !== null);
+  const [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 0];
   const share = (value) => (high > low ? (value - low) / (high - low) : 0);
-  return {
-    key, name, label, low, high, share, quantity: true,
-    fill: (j) => (values[j] === null || (key === 'hits' && values[j] === 0) ? null : ramp(share(values[j]))),
-  };
+  return { key, name, label, low, high, share, quantity: true, fill: (j) => (values[j] === null ? null : ramp(share(values[j]))) };
 }
+
+const valuesOf = (key) => content.neurons.map((neuron) => neuron[key]);
+const hits = () => scaled('hits', 'Hits', 'Number of points at each neuron', valuesOf('hits').map((n) => n || null), [0, ...valuesOf('hits')]);
+const uMatrix = () => {
+  // The mean of sides lies between them: cells and the sides between them share one scale.
+  const sides = content.kind === 'lattice' ? content.edges.map((edge) => edge[2]) : [];
+  return scaled('u', 'U-matrix', `Mean dissimilarity to the ${across}: high values are borders`, valuesOf('u'), [...valuesOf('u'), ...sides]);
+};
+// Component planes: one feature of the prototypes of vector data.
+const plane = (k) => scaled('feature', 'Feature', `Value of ${content.exemplars.features[k]} in each prototype`,
+  content.exemplars.data.map((data) => data.values[k]));
+const hasPlanes = content.exemplars.kind === 'vector' && !content.exemplars.data[0].at;
 
 const across = content.kind === 'lattice' ? 'neurons that touch it' : 'prototypes joined to it';
 const colorings = [
@@ -48,14 +55,15 @@ const colorings = [
     },
     keys: content.classes.names.map((name, k) => [name, content.classes.colors[k]]),
   },
-  quantity('hits', 'Hits', 'Number of points at each neuron'),
-  quantity('u', 'U-matrix', `Mean dissimilarity to the ${across}: high values are borders`),
+  hits(),
+  uMatrix(),
   {
     key: 'group', name: 'Superclusters', label: 'Groups of similar exemplars (average linkage)',
     fill: (j) => content.groups.colors[content.neurons[j].group],
     keys: content.groups.colors.map((color, k) => [`supercluster ${k + 1}`, color]),
   },
-  quantity('quality', 'Quality', 'Mean dissimilarity of the points to their exemplar: low values are tight'),
+  scaled('quality', 'Quality', 'Mean dissimilarity of the points to their exemplar: low values are tight', valuesOf('quality')),
+  hasPlanes && plane(0),
 ].filter(Boolean);
 
 const swatch = (color) =>

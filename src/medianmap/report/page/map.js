@@ -4,31 +4,26 @@ const SQRT3 = Math.sqrt(3);
 const lattice = content.lattice;
 const K = content.neurons.length;
 const largest = Math.max(...content.neurons.map((neuron) => neuron.hits), 1);
-const field2d = lattice ? STEP : Math.min(1000, 420 + 16 * Math.sqrt(K) * 3);
-const nodeMost = Math.max(5, Math.min(30, 150 / Math.sqrt(K)));
+const field2d = lattice ? STEP : Math.min(1000, 500 + 40 * Math.sqrt(K));
+const nodeMost = Math.max(6, Math.min(24, 120 / Math.sqrt(K)));
 const at = content.neurons.map((neuron) => [neuron.x * field2d, neuron.y * field2d]);
 const radius = content.neurons.map((neuron) => {
   const size = Math.sqrt(neuron.hits / largest);
-  return lattice ? STEP * 0.42 * Math.max(size, 0.16) : Math.max(nodeMost * size, nodeMost * 0.22, 2.5);
+  return lattice ? STEP * 0.42 * Math.max(size, 0.16) : Math.max(nodeMost * size, nodeMost * 0.3, 3);
 });
 
+let nodeScale = 1; // nodes grow less than the map when it is looked at closely
 const rounded = (x) => Math.round(x * 100) / 100;
-const path = (points) => 'M' + points.map(([x, y]) => `${rounded(x)} ${rounded(y)}`).join('L') + 'Z';
+const circle = (x, y, r) => `M${rounded(x - r)} ${rounded(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
+// Corners around a cell's centre, for a lattice of step 1.
+const corners = lattice && (lattice.kind === 'hexagonal'
+  ? [30, 90, 150, 210, 270, 330].map((turn) => [Math.cos((turn * Math.PI) / 180) / SQRT3, Math.sin((turn * Math.PI) / 180) / SQRT3])
+  : [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]);
 function outline(j, grow = 0) {
   const [x, y] = at[j];
-  if (!lattice) {
-    const r = rounded(radius[j] + grow);
-    return `M${rounded(x - r)} ${rounded(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
-  }
-  if (lattice.kind === 'hexagonal') {
-    const r = STEP / SQRT3 + grow;
-    return path([0, 1, 2, 3, 4, 5].map((k) => {
-      const turn = (Math.PI / 180) * (30 + 60 * k);
-      return [x + r * Math.cos(turn), y + r * Math.sin(turn)];
-    }));
-  }
-  const r = STEP / 2 + grow;
-  return path([[x - r, y - r], [x + r, y - r], [x + r, y + r], [x - r, y + r]]);
+  if (!lattice) return circle(x, y, rounded((radius[j] + grow) * nodeScale));
+  const size = STEP + 2 * grow;
+  return 'M' + corners.map(([dx, dy]) => `${rounded(x + size * dx)} ${rounded(y + size * dy)}`).join('L') + 'Z';
 }
 
 function toldOf(j) {
@@ -39,10 +34,9 @@ function toldOf(j) {
   return parts.join(', ');
 }
 
-const cells = content.neurons.map((neuron, j) =>
-  s('g', { class: 'cell', role: 'option', id: `n${j}`, 'data-neuron': j, 'aria-selected': 'false' },
-    s('title', {}, toldOf(j)), s('path', { class: 'shape', d: outline(j) })));
-const shapes = cells.map((cell) => cell.lastChild);
+const cells = content.neurons.map((neuron, j) => s('path', {
+  class: 'cell', role: 'option', id: `n${j}`, 'data-neuron': j, 'aria-selected': 'false', 'aria-label': toldOf(j), d: outline(j),
+}));
 const [links, walls, pies, marks, active, chosen] = [
   s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('path', { class: 'over active' }), s('path', { class: 'over selected' }),
 ];
@@ -50,14 +44,6 @@ const map = s('svg', {
   tabindex: 0, role: 'listbox', 'aria-describedby': 'hint', class: lattice ? 'grid' : 'graph',
   'aria-label': lattice ? `Map of ${lattice.rows} by ${lattice.columns} neurons` : `Graph of ${K} prototypes`,
 }, links, cells, walls, pies, marks, chosen, active);
-
-function frame() {
-  const margin = lattice ? STEP * 0.64 : nodeMost + 10;
-  const [xs, ys] = [0, 1].map((axis) => at.map((point) => point[axis]));
-  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
-  const [width, height] = [Math.max(...xs) + margin - left, Math.max(...ys) + margin - top];
-  map.setAttribute('viewBox', [left, top, width, height].map(rounded).join(' '));
-}
 
 // Edges in a few strengths, one path each: thousands of lines stay cheap.
 function drawLinks() {
@@ -77,42 +63,43 @@ function drawLinks() {
   });
 }
 
-// U-matrix: the side between two cells has the colour of their dissimilarity.
+// U-matrix: the side between two cells has the colour of their dissimilarity; sides of one shade are one path.
+const SHADES = 32;
 function drawWalls(coloring) {
   if (!lattice || coloring.key !== 'u') return [];
-  const values = content.edges.map((edge) => edge[2]);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const half = (lattice.kind === 'hexagonal' ? STEP / SQRT3 : STEP) * 0.36;
-  return content.edges.flatMap(([a, b, d]) => {
+  const half = (lattice.kind === 'hexagonal' ? STEP / SQRT3 : STEP) / 2;
+  const shades = Array.from({ length: SHADES + 1 }, () => []);
+  for (const [a, b, d] of content.edges) {
     const [dx, dy] = [at[b][0] - at[a][0], at[b][1] - at[a][1]];
     const far = Math.hypot(dx, dy);
-    if (far > 1.2 * STEP) return []; // round the back of a torus
+    if (far > 1.2 * STEP) continue; // round the back of a torus
     const [mx, my, ux, uy] = [(at[a][0] + at[b][0]) / 2, (at[a][1] + at[b][1]) / 2, (-dy / far) * half, (dx / far) * half];
-    return s('path', {
-      class: 'wall', d: `M${rounded(mx - ux)} ${rounded(my - uy)}L${rounded(mx + ux)} ${rounded(my + uy)}`,
-      stroke: ramp(high > low ? (d - low) / (high - low) : 0), 'stroke-width': 7,
-    });
+    const shade = Math.round(SHADES * coloring.share(d));
+    shades[shade].push(`M${rounded(mx - ux)} ${rounded(my - uy)}L${rounded(mx + ux)} ${rounded(my + uy)}`);
+  }
+  return shades.flatMap((sides, k) => (sides.length
+    ? s('path', { class: 'wall', d: sides.join(''), stroke: ramp(k / SHADES), 'stroke-width': 5 }) : []));
+}
+
+// Pies: all slices of one class are one path.
+function drawPies() {
+  return content.classes.colors.flatMap((color, k) => {
+    const slices = content.classes.shares.flatMap((shares, j) => (shares[k] > 0 ? slice(j, shares, k) : []));
+    return slices.length ? s('path', { class: 'slice', d: slices.join(''), fill: color, 'data-class': k }) : [];
   });
 }
 
-function pie(j) {
-  const [x, y] = at[j];
-  const r = radius[j];
-  let turn = 0;
-  return content.classes.shares[j].flatMap((share, k) => {
-    if (share <= 0) return [];
-    const color = content.classes.colors[k];
-    if (share > 0.9999) return s('circle', { class: 'slice', cx: rounded(x), cy: rounded(y), r: rounded(r), fill: color });
-    const place = (t) => `${rounded(x + r * Math.sin(2 * Math.PI * t))} ${rounded(y - r * Math.cos(2 * Math.PI * t))}`;
-    const d = `M${rounded(x)} ${rounded(y)}L${place(turn)}A${rounded(r)} ${rounded(r)} 0 ${share > 0.5 ? 1 : 0} 1 ${place(turn + share)}Z`;
-    turn += share;
-    return s('path', { class: 'slice', d, fill: color });
-  });
+function slice(j, shares, k) {
+  const [[x, y], r, share] = [at[j], rounded(radius[j] * nodeScale), shares[k]];
+  if (share > 0.9999) return circle(x, y, r);
+  const start = shares.slice(0, k).reduce((sum, each) => sum + each, 0);
+  const place = (t) => `${rounded(x + r * Math.sin(2 * Math.PI * t))} ${rounded(y - r * Math.cos(2 * Math.PI * t))}`;
+  return `M${rounded(x)} ${rounded(y)}L${place(start)}A${r} ${r} 0 ${share > 0.5 ? 1 : 0} 1 ${place(start + share)}Z`;
 }
 
 let coloring = colorings[0];
 function paint() {
-  shapes.forEach((shape, j) => {
+  cells.forEach((shape, j) => {
     const fill = coloring.fill(j);
     shape.classList.toggle('none', fill === null);
     if (fill === null) shape.removeAttribute('fill');
@@ -121,7 +108,7 @@ function paint() {
     else shape.removeAttribute('fill-opacity');
   });
   const over = [];
-  if (coloring.key === 'labels') for (let j = 0; j < K; j++) over.push(...pie(j));
+  if (coloring.key === 'labels') over.push(...drawPies());
   if (coloring.key === 'hits' && lattice && K <= 400) {
     content.neurons.forEach((neuron, j) => {
       if (neuron.hits) over.push(s('text', { class: 'count', x: rounded(at[j][0]), y: rounded(at[j][1]), fill: inkOn(coloring.fill(j)) }, whole.format(neuron.hits)));
@@ -136,6 +123,14 @@ let current = 0; // where the arrow keys are
 let column = at[0][0]; // going up and down keeps to it
 let selected = null;
 const onSelect = [];
+
+function reshape(scale) {
+  nodeScale = scale;
+  cells.forEach((cell, j) => cell.setAttribute('d', outline(j)));
+  paint();
+  moveTo(current);
+  if (selected !== null) chosen.setAttribute('d', outline(selected, 2));
+}
 
 function moveTo(j) {
   current = j;
@@ -164,7 +159,7 @@ function toward(dx, dy) {
     const along = (px - x) * dx + (py - y) * dy;
     const aside = Math.abs((px - x) * dy) + Math.abs((py - y) * dx);
     if (j === current || along <= 0 || aside > along * SQRT3) return;
-    const cost = along + 2 * aside + (dy ? 0.01 * Math.abs(px - column) : 0);
+    const cost = along + aside + (dy ? 0.01 * Math.abs(px - column) : 0);
     if (cost < least - 1e-9) [best, least] = [j, cost];
   });
   if (best !== null) {
@@ -182,7 +177,11 @@ map.addEventListener('keydown', (event) => {
   event.preventDefault();
   keys[event.key]();
 });
+const cellAt = (event) => event.target.closest('[data-neuron]');
 map.addEventListener('click', (event) => {
-  const cell = event.target.closest('[data-neuron]');
-  if (cell) select(Number(cell.dataset.neuron));
+  if (cellAt(event)) select(Number(cellAt(event).dataset.neuron));
+});
+map.addEventListener('pointerover', (event) => { // a browser's own tooltip, made when first needed
+  const cell = cellAt(event);
+  if (cell && !cell.firstChild) cell.append(s('title', {}, cell.getAttribute('aria-label')));
 });

@@ -45,10 +45,19 @@ function neighborsTable(j) {
   return [h('table', { class: 'members' }, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows))];
 }
 
+// The classes of a mixed neuron, the largest share first.
+function mixture(j) {
+  const shares = (content.classes?.shares[j] ?? []).map((share, k) => [share, k]).filter(([share]) => share > 0);
+  if (shares.length < 2) return null;
+  shares.sort((p, q) => q[0] - p[0]);
+  return h('div', { class: 'mixture' }, shares.map(([share, k]) => h('span', { class: 'key' }, swatch(content.classes.colors[k]),
+    named(content.classes.names[k]), h('span', { class: 'muted' }, `${Math.round(100 * share)}%`))));
+}
+
 function showNeuron(j) {
   const neuron = content.neurons[j];
   const where = lattice ? `row ${neuron.row + 1}, column ${neuron.column + 1}` : null;
-  const pairs = [['points', told(neuron.hits)], ['mean dissimilarity', told(neuron.quality)], ['to its neighbours', told(neuron.u)],
+  const pairs = [['points', told(neuron.hits)], ['mean dissimilarity', told(neuron.quality)], ['to neighbours, mean', told(neuron.u)],
     ['supercluster', `${neuron.group + 1} of ${content.groups.n}`]];
   if (neuron.majority) pairs.push(['majority class', named(neuron.majority)], ['purity', `${Math.round(100 * neuron.purity)}%`]);
   if (neuron.predicts) pairs.push(['predicts', named(neuron.predicts)]);
@@ -56,11 +65,11 @@ function showNeuron(j) {
     h('div', { class: 'title-row' },
       h('h2', { tabindex: -1 }, `Neuron ${j}`, where ? h('span', { class: 'muted' }, ` · ${where}`) : null),
       button('Close', () => { select(null); map.focus(); }, { class: 'close' })),
-    facts(pairs),
+    facts(pairs), ...[mixture(j)].filter(Boolean),
     h('h3', {}, isMean ? 'Prototype: a mean; the nearest point is' : 'Exemplar'),
     h('p', { class: 'exemplar-id' }, named(neuron.exemplar ?? '–')), ...drawnExemplar(j).filter(Boolean),
-    h('h3', {}, `Members, nearest first`), ...membersTable(j),
-    h('h3', {}, 'Neighbours, nearest first'), ...neighborsTable(j));
+    h('h3', {}, `${counted(neuron.hits, 'member')}, nearest first`), ...membersTable(j),
+    h('h3', {}, `${counted(neighbors[j].length, 'neighbour')}, nearest first`), ...neighborsTable(j));
   panel.scrollTop = 0;
 }
 
@@ -80,6 +89,7 @@ onSelect.push((j) => {
   panel.classList.toggle('nothing', j === null);
   if (j === null) showNothing();
   else showNeuron(j);
+  byId('told').textContent = j === null ? '' : `Selected: ${toldOf(j)}`;
 });
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && event.target !== byId('search') && selected !== null) {

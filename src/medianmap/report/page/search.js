@@ -25,7 +25,8 @@ function find() {
     });
   }
   map.classList.toggle('searching', neurons.size > 0);
-  cells.forEach((cell, j) => cell.classList.toggle('found', neurons.has(j)));
+  for (const cell of map.querySelectorAll('.found')) cell.classList.remove('found');
+  for (const j of neurons) cells[j].classList.add('found');
   marks.replaceChildren(...[...neurons].map((j) => s('path', { class: 'over match', d: outline(j, lattice ? -2 : 3) })));
   byId('found').replaceChildren(...found.map(([id, j]) =>
     h('li', {}, button(named(id), () => select(j), { title: `neuron ${j}` }))));

@@ -1,13 +1,19 @@
 // Everything put in its place.
 function setUpColorings() {
+  const features = h('select', { id: 'feature', 'aria-label': 'Feature', hidden: true },
+    (content.exemplars.features ?? []).map((name, k) => h('option', { value: k }, name)));
+  const use = (chosen) => {
+    coloring = chosen;
+    features.hidden = chosen.key !== 'feature';
+    paint();
+  };
   colorings.forEach((each, k) => {
     const input = h('input', { type: 'radio', name: 'coloring', value: each.key, checked: k === 0 });
-    input.addEventListener('change', () => {
-      coloring = each;
-      paint();
-    });
+    input.addEventListener('change', () => use(each.key === 'feature' ? plane(Number(features.value)) : each));
     byId('colorings').append(h('label', {}, input, each.name));
   });
+  features.addEventListener('change', () => use(plane(Number(features.value))));
+  if (hasPlanes) byId('legend').before(features);
 }
 
 function setUpTheme() {
@@ -26,9 +32,8 @@ function setUpTheme() {
 }
 
 setUpHeader();
-frame();
 drawLinks();
-byId('map').append(map);
+setUpView();
 setUpColorings();
 setUpTheme();
 paint();

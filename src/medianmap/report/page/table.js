@@ -10,8 +10,9 @@ const isText = (key) => ['exemplar', 'majority', 'predicts'].includes(key);
 const cellValue = (neuron, key) => (['row', 'column', 'group'].includes(key) ? neuron[key] + 1 : neuron[key]);
 
 const tableBody = h('tbody');
-const tableRows = content.neurons.map((neuron, j) => h('tr', { 'data-row': j }, columns.map(([key]) => {
-  const value = cellValue(neuron, key);
+const tableRows = []; // made when first shown
+const tableRow = (j) => (tableRows[j] ??= h('tr', { 'data-row': j, class: j === selected ? 'chosen' : null }, columns.map(([key]) => {
+  const value = cellValue(content.neurons[j], key);
   if (key === 'neuron') return h('td', { class: 'number' }, linkTo(j, String(j)));
   return isText(key) ? h('td', { class: 'id' }, named(value ?? '–')) : h('td', { class: 'number' }, told(value));
 })));
@@ -33,8 +34,17 @@ function order() {
     return direction * (isText(key) ? collator.compare(x, y) : x - y) || a - b;
   });
 }
+// The first rows at once, the others in small turns, so that the page answers meanwhile.
+const TURN = 100;
+let pending = null;
 function showSorted() {
-  tableBody.replaceChildren(...order().map((j) => tableRows[j]));
+  const all = order();
+  clearTimeout(pending);
+  tableBody.replaceChildren();
+  (function turn(from) {
+    tableBody.append(...all.slice(from, from + TURN).map(tableRow));
+    if (from + TURN < K) pending = setTimeout(turn, 25, from + TURN);
+  })(0);
   heads.forEach((head, k) => head.setAttribute('aria-sort',
     columns[k][0] !== sorted[0] ? 'none' : sorted[1] > 0 ? 'ascending' : 'descending'));
 }
@@ -60,6 +70,9 @@ function setUpTable() {
     const row = event.target.closest('tr');
     if (row && !event.target.closest('button')) select(Number(row.dataset.row));
   });
-  onSelect.push((j) => tableRows.forEach((row, k) => row.classList.toggle('chosen', k === j)));
+  onSelect.push((j) => {
+    for (const row of tableBody.querySelectorAll('.chosen')) row.classList.remove('chosen');
+    tableRows[j]?.classList.add('chosen');
+  });
   showSorted();
 }
