@@ -303,3 +303,19 @@ def test_ctrl_c_while_dissimilarities_are_computed(tmp_path, rng):
     assert process.returncode == 130, err
     assert out == ""
     assert re.fullmatch(r"medianmap: \d+% of .*D\.npy is computed and kept; run the same again to go on\.\n", err)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_inside_of_exec_ends_with_130_too(tmp_path):
+    """Imports run code through exec; CPython remembers an interrupt there and would die by the signal itself."""
+    code = (
+        "from medianmap.commands.lazy import LazyGroup\n"
+        "group = LazyGroup(lazy={})\n"
+        "@group.command()\n"
+        "def work():\n"
+        "    exec('raise KeyboardInterrupt')\n"
+        "group.main(['work'])"
+    )
+    (tmp_path / "verb.py").write_text(code)
+    done = subprocess.run([sys.executable, "-m", "verb"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, f"medianmap: {lazy.STOPPED}\n")

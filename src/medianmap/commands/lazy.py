@@ -54,4 +54,7 @@ class LazyGroup(click.Group):
                 return super().invoke(ctx)
             except KeyboardInterrupt as stop:
                 click.echo(f"medianmap: {str(stop) or STOPPED}", err=True)
+                exec(
+                    ""
+                )  # CPython dies by the signal if an interrupt left an exec, as in an import; the next exec clears it
                 ctx.exit(INTERRUPTED)
