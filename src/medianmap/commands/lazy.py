@@ -54,7 +54,7 @@ class LazyGroup(click.Group):
                 return super().invoke(ctx)
             except KeyboardInterrupt as stop:
                 click.echo(f"medianmap: {str(stop) or STOPPED}", err=True)
-                exec(
-                    ""
-                )  # CPython dies by the signal if an interrupt left an exec, as in an import; the next exec clears it
+                # CPython remembers an interrupt that left an exec, as imports have them, and would die by the signal
+                # instead of exiting; the next exec clears that.
+                exec("")
                 ctx.exit(INTERRUPTED)
