@@ -14,7 +14,8 @@ from maps import blob_distances, blobs
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, save
 from medianmap.cli import main
-from medianmap.commands.assign import length_of, pace, progress_bar
+from medianmap.commands.assign import length_of
+from medianmap.commands.progress import pace, progress_bar
 
 
 def run(*args):

@@ -50,9 +50,9 @@ def test_the_demo_prints_a_map_and_names_its_files(demo):
     sequence = dict(zip(globins.ids, globins.sequences, strict=True))
     assert len(records) == 48
     for record, neuron in zip(records, summary["neurons"], strict=True):
-        head, body = record.strip().split("\n")
+        head, *body = record.strip().split("\n")
         assert head.split()[0] == neuron["exemplar_id"]
-        assert body == sequence[neuron["exemplar_id"]]
+        assert "".join(body) == sequence[neuron["exemplar_id"]]
     # The model knows its exemplars, so it places a sequence that it has never seen.
     myoglobin = globins.sequences[globins.families.index("MY")]
     assert summary["neurons"][model.predict([myoglobin[:-3]])[0]]["majority"] == "MY"
@@ -149,7 +149,7 @@ def test_version_and_help(tmp_path):
         (["info", "nothing.mmap"], "There is no file nothing.mmap"),
         (["info", "text.mmap"], "not a medianmap model"),
         (["demo", "--grid", "6"], "not ROWSxCOLUMNS"),
-        (["demo", "--grid", "60x60"], "3600 exceeds n_samples = 630"),
+        (["demo", "--grid", "60x60"], "3600 neurons, which exceeds the 630 objects of globins.fasta"),
         (["demo", "-o", "text.mmap/deeper"], "text.mmap"),
         (["demo", "--sed", "1"], "No such option"),
         (["paint"], "No such command"),

@@ -82,9 +82,7 @@ def test_auto_is_relational_but_for_refined_k_means(rng):
 
     fixed = {"metric": "precomputed", "random_state": 0}
     assert same(MedianKMeans(9, **fixed), MedianKMeans(9, annealing="relational", **fixed))
-    assert same(
-        MedianKMeans(9, refine="swap", **fixed), MedianKMeans(9, annealing="median", refine="swap", **fixed)
-    )
+    assert same(MedianKMeans(9, refine="swap", **fixed), MedianKMeans(9, annealing="median", refine="swap", **fixed))
     for refine in (None, "swap"):
         assert same(
             MedianNeuralGas(9, refine=refine, **fixed),
@@ -110,7 +108,7 @@ def test_patches_and_model_files(method, rng, tmp_path):
 def test_what_cannot_be_is_said(rng):
     X = blobs(rng)
     y = np.arange(60) % 2
-    with pytest.raises(ValueError, match="refine must be|refine is 'swop'"):
+    with pytest.raises(ValueError, match="refine"):
         MedianKMeans(3, refine="swop").fit(X)
     with pytest.raises(ValueError, match="max_swaps"):
         MedianKMeans(3, refine="swap", max_swaps=-1).fit(X)

@@ -36,11 +36,11 @@ class Kind:
         """Write atomically: a failure leaves any earlier file as it was."""
         header = {"format": self.name, "schema": self.schema, "medianmap": __version__, **content}
         with atomic(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(self.page, json.dumps(header, indent=1, allow_nan=True))
+            archive.writestr(_entry(self.page), json.dumps(header, indent=1, allow_nan=True))
             for entry, array in arrays.items():
                 buffer = io.BytesIO()
                 np.save(buffer, array, allow_pickle=False)
-                archive.writestr(entry, buffer.getvalue())
+                archive.writestr(_entry(entry), buffer.getvalue())
 
     def open(self, path: str | os.PathLike[str]) -> tuple[dict[str, Any], zipfile.ZipFile]:
         """The checked JSON page and the open archive behind it; ValueError if foreign, damaged or of a newer schema."""
@@ -75,6 +75,14 @@ class Kind:
     def damaged(self, path: str | os.PathLike[str], why: object) -> ValueError:
         """The error for a file whose content is not what it should be."""
         return ValueError(f"{path} is a damaged {self.called} ({why}); restore it from a copy.")
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """An entry without the time of day: the same model is the same bytes."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o600 << 16
+    return entry
 
 
 class Writer:

@@ -19,6 +19,7 @@ from .engine import Epoch, OnEpoch, Problem, State, anneal
 from .initialization import check_init, explicit, start_points
 from .labels import LabelVectors, training_labels
 from .neighborhood import Lattice, geometric
+from .notebook import ShownInNotebooks
 from .quality import inertia, quantization_error
 from .restarts import run_all
 from .sources import check_queries
@@ -79,7 +80,7 @@ class Trained:
         yield self.G, self.m, self.labels
 
 
-class BaseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """fit, predict, transform, score and assign for every map.
 
     A concrete map says how points are assigned (`_size`, `_rule`) and what a prototype is (`_given_space`, `_ready`,

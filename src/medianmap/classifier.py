@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseMap, Supervision, Trained
 from .labels import class_numbers, why_none_counts
+from .notebook import ShownInNotebooks
 from .sources.base import FloatArray
 from .validation import check_beta, check_choice, check_weights
 
 LABELINGS = ("learned", "majority")
 
 
-class PrototypeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class PrototypeClassifier(ShownInNotebooks, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A map whose prototypes carry classes, trained with d_beta = beta d(x_i, w_j) + (1 - beta) |y_i - Y_j|^2.
 
     y_i is the label of point i as a vector of class shares, Y_j that of prototype j, the weighted mean of the labels of

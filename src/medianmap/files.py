@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 
 def check_target(target: Path) -> None:
@@ -42,7 +43,25 @@ def _umask() -> int:
     return mask
 
 
+@contextmanager
+def packed(file: BinaryIO, name: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The file itself, or what compresses into it where the name ends in .gz.
+
+    Neither time nor name goes into the bytes, so that the same contents are the same bytes.
+    """
+    if Path(name).suffix.lower() != ".gz":
+        yield file
+        return
+    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as stream:
+        yield cast(BinaryIO, stream)
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write atomically, compressed where the name ends in .gz."""
+    with atomic(path) as file, packed(file, path) as stream:
+        stream.write(content)
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8 text atomically."""
-    with atomic(path) as file:
-        file.write(text.encode())
+    """Write UTF-8 text atomically, compressed where the name ends in .gz."""
+    write_bytes(path, text.encode())

@@ -83,7 +83,14 @@ def topographic_error(G: FloatArray, lattice: Lattice, sample_weight: FloatArray
     if G.shape[1] < 2:
         return 0.0
     nearest = np.argsort(G, axis=1, kind="stable")[:, :2]
-    torn = ~lattice.neighbors[nearest[:, 0], nearest[:, 1]]
+    return torn_share(nearest[:, 0], nearest[:, 1], lattice, sample_weight)
+
+
+def torn_share(
+    first: NDArray[np.intp], second: NDArray[np.intp], lattice: Lattice, sample_weight: FloatArray | None = None
+) -> float:
+    """Share of the points whose nearest neurons first and second (N,) do not touch; 0 on a map of one neuron."""
+    torn = ~lattice.neighbors[first, second] & (first != second)
     return float(np.average(torn, weights=sample_weight))
 
 
@@ -148,20 +155,38 @@ def indices(
     Weights count in the errors and in purity; scikit-learn's indices and those of order have none. The silhouette needs
     the whole matrix in memory and is left out where that would take more than KEEP_BYTES.
     """
-    from sklearn import metrics
-
-    m, N = sample_weight, source.shape[0]
+    m = sample_weight
     result = {"quantization_error": quantization_error(G, m), "inertia": inertia(G, m)}
     if lattice is not None:
         result["topographic_error"] = topographic_error(G, lattice, m)
+    result |= neighborhood_indices(source, labels, lattice, n_neighbors)
+    return result if y is None else result | class_indices(labels, y, m)
+
+
+def neighborhood_indices(
+    source: Source, labels: NDArray[np.intp], lattice: Lattice | None = None, n_neighbors: int = 10
+) -> dict[str, float]:
+    """The indices that compare points with points: trustworthiness and continuity of a lattice, silhouette."""
+    from sklearn.metrics import silhouette_score
+
+    N = source.shape[0]
+    result: dict[str, float] = {}
+    if lattice is not None:
         trust, continuity = neighborhood_preservation(source, labels, lattice.distances, n_neighbors)
         result |= {"trustworthiness": trust, "continuity": continuity}
     if 2 <= len(np.unique(labels)) < N and N * N * 8 <= KEEP_BYTES:
         D = source.block(ALL, ALL).astype(np.float64)
         np.fill_diagonal(D, 0.0)
-        result["silhouette"] = float(metrics.silhouette_score(D, labels, metric="precomputed"))
-    if y is not None:
-        result["purity"] = purity(labels, y, m)
-        result["adjusted_rand"] = float(metrics.adjusted_rand_score(y, labels))
-        result["normalized_mutual_information"] = float(metrics.normalized_mutual_info_score(y, labels))
+        result["silhouette"] = float(silhouette_score(D, labels, metric="precomputed"))
     return result
+
+
+def class_indices(labels: ArrayLike, y: ArrayLike, sample_weight: FloatArray | None = None) -> dict[str, float]:
+    """The indices that compare clusters with classes."""
+    from sklearn import metrics
+
+    return {
+        "purity": purity(labels, y, sample_weight),
+        "adjusted_rand": float(metrics.adjusted_rand_score(y, labels)),
+        "normalized_mutual_information": float(metrics.normalized_mutual_info_score(y, labels)),
+    }

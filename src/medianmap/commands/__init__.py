@@ -1,1 +1,1 @@
-"""Commands with a file of their own; each is registered in cli.py. Heavy imports stay inside them."""
+"""Commands, a file each; the table in cli.py names them. Heavy imports stay inside them."""

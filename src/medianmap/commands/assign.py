@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import click
 
-STREAMED = ("fasta", "fastq", "table")
+from .options import close, shows_progress, speaking, threads_option
+from .progress import progress_bar
+from .streams import is_stdout, printed
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--out", required=True, type=click.Path(path_type=Path), help="The .tsv, .tsv.gz or .parquet file to write."
-)
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
+              help="The .tsv, .tsv.gz or .parquet file to write; - for lines on standard output.")  # fmt: skip
 @click.option("--format", "format_", metavar="NAME", help="What INPUT is, where its name does not say it.")
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
+@threads_option
 @click.option("--block", type=int, default=8192, show_default=True, metavar="N", help="Objects at a time.")
 @click.option("--restart", is_flag=True, help="Start anew, instead of going on with what an earlier run left.")
+@speaking
 def assign(
     model: Path, file: Path, out: Path, format_: str | None, threads: int | None, block: int, restart: bool
 ) -> None:
@@ -30,46 +29,31 @@ def assign(
 
     INPUT is a FASTA, FASTQ or table file, plain or .gz, of any length ("-" for standard input); or what else holds
     objects, or dissimilarities to all training points. Interrupted or killed, the same command goes on where it was.
+    For files of a minute or less medianmap predict does the same with ids of exemplars, and prints the table.
 
     Example: medianmap assign model.mmap reads.fasta -o reads.tsv --threads -1
     """
+    from ..fitting.queries import queries_in
     from ..patches.assign_all import assign_all
     from ..persistence import load
 
     fitted = load(model)
-    objects, streamed = _objects(fitted, file, format_)
-    shown = sys.stderr.isatty()
-    with progress_bar(shown, length_of(file, streamed) if shown and streamed else None) as report:
-        try:
-            done = assign_all(fitted, objects, out, block=block, n_jobs=threads, resume=not restart, on_progress=report)
-        except KeyboardInterrupt as stop:
-            click.echo(f"medianmap: {str(stop) or 'stopped before anything was assigned.'}", err=True)
-            sys.exit(130)
+    objects, streamed = queries_in(fitted, file, {} if format_ is None else {"format": format_})
+    shown = shows_progress()
+    length = length_of(file, streamed) if shown and streamed else None
+    with (
+        progress_bar(shown, length) as report,
+        printed("assigned.tsv") if is_stdout(out) else nullcontext(out) as target,
+    ):
+        done = assign_all(fitted, objects, target, block=block, n_jobs=threads, resume=not restart, on_progress=report)
     fresh = done.n_objects - done.n_resumed
     taken = f", {done.n_resumed} of them by an earlier run" if done.n_resumed else ""
-    click.echo(
-        f"Wrote {out}: {done.n_objects} objects{taken} on {len(done.hits)} prototypes, quantization error "
-        f"{done.quantization_error:.6g}; {fresh / max(done.seconds, 1e-9):.0f} objects a second"
+    close(
+        f"Wrote {'standard output' if is_stdout(out) else out}: {done.n_objects} objects{taken} on {len(done.hits)} "
+        f"prototypes, quantization error {done.quantization_error:.6g}; "
+        f"{fresh / max(done.seconds, 1e-9):.0f} objects a second",
+        data_on_stdout=is_stdout(out),
     )
-
-
-def _objects(fitted: Any, file: Path, format_: str | None) -> tuple[Any, str]:
-    """The contents of the file as `assign_all` takes them, and the format of a stream, empty where it is none."""
-    from ..patches.assign_all import map_of
-    from ..patches.queries import fitted_on_dissimilarities
-    from ..readers import iter_records, read
-    from ..readers.formats import format_of
-    from ..readers.opening import opening
-
-    if str(file) == "-":
-        return iter_records("-", format=format_), ""
-    with opening(file) as opened:
-        found = format_of(opened, format_, {}).name
-    if fitted_on_dissimilarities(map_of(fitted)):
-        return (file if found == "npy" and format_ is None else read(file, format=format_)), ""
-    if found not in STREAMED:
-        return read(file, format=format_), ""
-    return iter_records(file, format=format_), found
 
 
 def length_of(file: Path, format_: str) -> int:
@@ -80,35 +64,3 @@ def length_of(file: Path, format_: str) -> int:
         if format_ == "fasta":
             return sum(line.startswith(b">") for line in opened.stream)
         return sum(1 for _ in opened.stream) // (4 if format_ == "fastq" else 1)
-
-
-@contextmanager
-def progress_bar(shown: bool, length: int | None) -> Iterator[Callable[[int, int | None, float], None]]:
-    """A bar on stderr with rate and time left, and the function that moves it; `length` stands in for a total."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    start: list[tuple[int, float]] = []  # what an earlier run did is no measure of the pace of this one
-    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def report(done: int, total: int | None, seconds: float) -> None:
-            if not start:
-                start.append((done, seconds))
-            n, at = start[0]
-            rate = (done - n) / (seconds - at) if seconds > at else 0.0
-            bar.update(task, completed=done, total=total or length, description=pace(rate, done, total or length))
-
-        yield report
-
-
-def pace(rate: float, done: int, total: int | None) -> str:
-    """'1200 objects/s, 2 min 5 s left'."""
-    if rate <= 0:
-        return ""
-    said = f"{rate:.0f} objects/s"
-    if total is None:
-        return said
-    minutes, seconds = divmod(round(max(0, total - done) / rate), 60)
-    return f"{said}, {f'{minutes} min ' if minutes else ''}{seconds} s left"

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
+from .options import seed_option, speaking
+from .progress import progress_bar
 from .reading import param_option, parse_params, read_file, read_objects, read_option
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 @param_option
 @read_option
 @click.option("--json", "as_json", is_flag=True, help="Print numbers for a program instead of sentences.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers."
-)
+@seed_option
+@speaking
 @click.pass_context
 def check(
     context: click.Context,
@@ -43,13 +43,16 @@ def check(
     """
     from ..health import check_dissimilarity
 
-    health = check_dissimilarity(open_source(file, metric, params, reading), seed=seed)
+    with progress_bar(unit="entries") as report:
+        health = check_dissimilarity(open_source(file, metric, params, reading), seed=seed, on_progress=report)
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
     context.exit(0 if health.ok else 2)
 
 
 def open_source(file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...]) -> Source:
     """What the file holds under the metric; a matrix in a .npy file stays on disk."""
+    import numpy as np
+
     from ..readers import Matrix
     from ..sources import as_dissimilarity, is_store
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from .options import close, speaking, threads_option
+from .progress import progress_bar
 from .reading import param_option, parse_params, read_objects, read_option
+from .streams import is_stdout, printed
 
 
 @click.command()
@@ -17,12 +19,14 @@ from .reading import param_option, parse_params, read_objects, read_option
 @click.option("--metric", required=True, metavar="NAME", help="How two objects are compared.")
 @param_option
 @read_option
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The .npy file to write.")
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
+              help="The .npy file to write; - prints a table by tabs, with ids at both sides.")  # fmt: skip
 @click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True, help="Type of an entry."
 )
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
+@threads_option
 @click.option("--restart", is_flag=True, help="Start anew and replace what is there, instead of going on with it.")
+@speaking
 def distances(
     file: Path,
     metric: str,
@@ -44,23 +48,25 @@ def distances(
 
     metric_params = parse_params(params)
     records = read_objects(file, reading)
-    with progress_bar() as report:
-        try:
-            stored = all_pairs(records.objects, metric, out, metric_params=metric_params, ids=records.ids, dtype=dtype,
-                               n_jobs=threads, on_progress=report, resume=not restart)  # fmt: skip
-        except KeyboardInterrupt as stop:
-            click.echo(f"medianmap: {str(stop) or 'stopped before anything was computed.'}", err=True)
-            sys.exit(130)
+    with _target(out) as target, progress_bar(unit="dissimilarities") as report:
+        stored = all_pairs(records.objects, metric, target, metric_params=metric_params, ids=records.ids, dtype=dtype,
+                           n_jobs=threads, on_progress=report, resume=not restart)  # fmt: skip
+    if is_stdout(out):
+        return
     n = stored.shape[0]
-    click.echo(f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}; ids are in {out.name}.json")
+    close(f"Wrote {out}: {n} x {n} {stored.dtype.name} dissimilarities under {metric}; ids are in {out.name}.json")
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, float], None]]:
-    """A bar on stderr, and the function that moves it; nothing is shown where stderr is not a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
+def _target(out: Path) -> Iterator[Path]:
+    """The matrix to write; one for standard output is printed as text, since a .npy file has no room for ids."""
+    from ..readers import write_lsmat
+    from ..sources import as_dissimilarity
 
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as bar:
-        task = bar.add_task("dissimilarities", total=None)
-        yield lambda done, total, seconds: bar.update(task, completed=done, total=total)
+    if not is_stdout(out):
+        yield out
+        return
+    with printed("D.tsv") as text:
+        matrix = text.with_name("D.npy")
+        yield matrix
+        write_lsmat(text, as_dissimilarity(matrix))

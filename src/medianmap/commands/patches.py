@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .reading import parse_params
+from ..fitting.settings import MAPS, make_map, parse_grid
+from .assign import length_of
+from .options import close, seed_option, shows_progress, speaking, threads_option
+from .progress import progress_bar
+from .reading import param_option, parse_params
 
 if TYPE_CHECKING:
     from ..patches.clusterer import PatchClusterer
-    from ..patches.running import PatchRecord
-
-MAPS = ("gas", "kmeans", "som")
 
 
 @click.command()
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
 @click.option("--metric", required=True, metavar="NAME", help="How two objects are compared.")
-@click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the metric.")
+@param_option
 @click.option("--map", "kind", type=click.Choice(MAPS), default="gas", show_default=True, help="Which map.")
 @click.option("-k", "n_clusters", type=click.IntRange(1), default=50, show_default=True, help="Number of prototypes.")
 @click.option("--grid", default=None, metavar="ROWSxCOLUMNS", help="Neurons of a SOM.")
@@ -31,9 +29,10 @@ MAPS = ("gas", "kmeans", "som")
 @click.option("--checkpoint", type=click.Path(path_type=Path), default=None, help="File to go on from if killed.")
 @click.option("--tree", is_flag=True, help="Cluster patches by themselves, in parallel, then their prototypes.")
 @click.option("--scheduler", default=None, metavar="ADDRESS", help="Dask scheduler to run the tree on.")
-@click.option("--threads", type=int, default=None, metavar="N", help="Threads; processes of a tree. -1 for all cores.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Start of randomness.")
+@threads_option
+@seed_option
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
+@speaking
 def patches(file: Path, out: Path, **options: Any) -> None:
     """Map the sequences, strings or vectors of INPUT in one pass, patch by patch, in memory that does not grow.
 
@@ -48,8 +47,8 @@ def patches(file: Path, out: Path, **options: Any) -> None:
     clusterer = built(**options)
     new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)  # before the work: a folder that cannot be made is said at once
-    with told_on(sys.stderr) as report:
-        clusterer.set_params(on_patch=report)
+    with progress_bar(length=_length(file)) as report:
+        clusterer.set_params(on_patch=lambda record: report(record.n_samples_seen, None, record.seconds))
         try:
             clusterer.fit(record.object for record in iter_records(file))
         except BaseException as error:
@@ -58,8 +57,7 @@ def patches(file: Path, out: Path, **options: Any) -> None:
             if not isinstance(error, KeyboardInterrupt):
                 raise
             again = "the same command goes on" if options["checkpoint"] else "with --checkpoint it could go on"
-            click.echo(f"medianmap: stopped; {again} where it was.", err=True)
-            sys.exit(130)
+            raise KeyboardInterrupt(f"stopped; {again} where it was.") from None
     clusterer.set_params(on_patch=None, checkpoint=None, client=None)
     save(clusterer, out / "model.mmap")
     # The ids of a few exemplars: reading once more costs less than keeping all ids of a long file.
@@ -73,7 +71,7 @@ def patches(file: Path, out: Path, **options: Any) -> None:
     lines = [f"{j}\t{name}\t{place}\t{m:g}" for j, name, place, m in rows]
     write_text(out / "prototypes.tsv", "\n".join(["prototype\tid\tplace\tmultiplicity", *lines]) + "\n")
     stopped = ", stopped by the budget" if clusterer.stopped_early_ else ""
-    click.echo(
+    close(
         f"{clusterer.n_samples_seen_} objects in {clusterer.n_patches_} patches{stopped}, "
         f"{clusterer.n_evaluations_} dissimilarities. Wrote {out / 'model.mmap'}, {out / 'prototypes.tsv'}"
     )
@@ -95,18 +93,14 @@ def built(
     seed: int,
 ) -> PatchClusterer:
     """The clusterer that the options describe."""
-    from ..cli import parse_grid
-    from ..estimators import MedianKMeans, MedianNeuralGas, MedianSOM
     from ..patches.clusterer import PatchClusterer
 
     if (kind == "som") != (grid is not None):
         raise click.UsageError("--grid goes with --map som, and --map som needs it, for example --grid 6x8.")
-    shared: dict[str, Any] = {"metric": metric, "metric_params": parse_params(params), "random_state": seed}
-    map_: Any
-    if kind == "som":
-        map_ = MedianSOM(parse_grid(grid or ""), **shared)
-    else:
-        map_ = (MedianNeuralGas if kind == "gas" else MedianKMeans)(n_clusters, **shared)
+    map_ = make_map(
+        kind, None if grid is None else parse_grid(grid), n_clusters,
+        metric=metric, metric_params=parse_params(params), random_state=seed,
+    )  # fmt: skip
     return PatchClusterer(
         map_,
         patch_size,
@@ -118,17 +112,13 @@ def built(
     )
 
 
-@contextmanager
-def told_on(stream: Any) -> Iterator[Callable[[PatchRecord], None]]:
-    """Points so far, their rate and the dissimilarities, on a line of a terminal; nothing elsewhere."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def _length(file: Path) -> int | None:
+    """How many objects there are, where somebody sees the time left."""
+    from ..readers.formats import format_of
+    from ..readers.opening import opening
 
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(*columns, console=Console(file=stream), disable=not stream.isatty(), transient=True) as bar:
-        task = bar.add_task("reading")
-        yield lambda record: bar.update(
-            task,
-            description=f"{record.n_samples_seen} objects, {record.points_per_second:.0f}/s, "
-            f"{record.n_evaluations} dissimilarities",
-        )
+    if not shows_progress() or str(file) == "-":
+        return None
+    with opening(file) as opened:
+        found = format_of(opened, None, {}).name
+    return length_of(file, found)

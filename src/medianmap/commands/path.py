@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .options import note, seed_option, speaking, threads_option
 from .reading import param_option, parse_params, read_dissimilarities, read_objects, read_option
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ STARTS = {"kmeans": 10, "gas": 1}
               help="Compare fits to random halves of the data, or fits to all of them from other starts.")  # fmt: skip
 @click.option("--restarts", type=click.IntRange(1), default=5, show_default=True, metavar="N",
               help="How many of these fits to compare; 1 leaves stability out.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of randomness.")
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
+@seed_option
+@threads_option
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The .tsv file to write instead of printing.")
 @click.option("--plot", type=click.Path(path_type=Path), help="A picture to draw: .svg, .png or .pdf.")
+@speaking
 def path(
     file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...], sizes: str, kind: str,
     starts: int | None, stability: str, restarts: int, seed: int, threads: int | None, out: Path | None,
@@ -74,7 +76,7 @@ def path(
         if plot is not None:
             assert draw is not None
             draw(found, targets[plot])
-    click.echo(_told(found, list(targets)), err=True)
+    note(_told(found, list(targets)))
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -117,4 +119,4 @@ def _told(found: KPath, written: list[Path]) -> str:
         except ValueError:
             continue
     said = f"suggested, not proven: {', '.join(best)}." if best else "no K of 2 and more, so nothing is suggested."
-    return f"medianmap: {said}" + (f" Wrote {', '.join(map(str, written))}" if written else "")
+    return said + (f" Wrote {', '.join(map(str, written))}" if written else "")

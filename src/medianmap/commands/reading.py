@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from .options import note
 
 if TYPE_CHECKING:
     from ..readers import Matrix, Records
@@ -44,19 +45,9 @@ def parse_params(given: tuple[str, ...]) -> dict[str, Any]:
 
 def read_file(file: Path, reading: tuple[str, ...]) -> Records | Matrix:
     """What the file holds, read as `--read` says."""
-    from ..readers import read
+    from ..fitting.data import read_as
 
-    options = parse_named(reading, "--read", "kind=matrix")
-    known = [name for name in signature(read).parameters if name != "path"]
-    unknown = next((name for name in options if name not in known), None)
-    if unknown is not None:
-        raise click.BadParameter(f"there is no {unknown!r}; choose from {', '.join(known)}.", param_hint="--read")
-    try:
-        return read(file, **options)
-    except TypeError as error:
-        if not options:
-            raise
-        raise click.BadParameter(f"a value is of the wrong kind: {error}.", param_hint="--read") from error
+    return read_as(file, parse_named(reading, "--read", "kind=matrix"))
 
 
 def read_objects(file: Path, reading: tuple[str, ...]) -> Records:
@@ -70,7 +61,7 @@ def read_objects(file: Path, reading: tuple[str, ...]) -> Records:
             "if they are vectors, pass --read kind=vectors."
         )
     if found.note:
-        click.echo(f"medianmap: {file}: {found.note}", err=True)
+        note(f"{file}: {found.note}")
     return found
 
 

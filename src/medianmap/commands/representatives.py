@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .distances import progress_bar
+from ..writers import fasta_lines, tsv_lines, write_lines
+from .options import close, note, seed_option, speaking, threads_option
+from .progress import progress_bar
 from .reading import param_option, parse_params, read_dissimilarities, read_objects, read_option
 
 if TYPE_CHECKING:
     from ..readers import Records
     from ..readers.clusters import Clusters
     from ..representatives import Representatives
-
-FASTA_WIDTH = 60
 
 
 @click.command()
@@ -33,8 +32,9 @@ FASTA_WIDTH = 60
               help="Seek medoids of larger clusters in a random sample of N members; by default in all.")  # fmt: skip
 @click.option("--outlier-mads", type=click.FloatRange(0), default=3.0, show_default=True, metavar="X",
               help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the samples.")
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
+@seed_option
+@threads_option
+@speaking
 def representatives(
     clusters: Path, file: Path, out: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...],
     max_members: int | None, outlier_mads: float, seed: int, threads: int | None,
@@ -55,17 +55,15 @@ def representatives(
     metric_params = parse_params(params)
     given = read_clusters(clusters)
     records, ids, objects = _input(file, metric, reading)
-    with _folder(out), progress_bar() as report:
+    with _folder(out), progress_bar(unit="dissimilarities") as report:
         try:
             found = find(given, ids, objects, metric, metric_params=metric_params, max_members=max_members,
                          outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=report)  # fmt: skip
             written = write_representatives(out, given, found, ids, records)
         except KeyboardInterrupt:
-            click.echo(
-                "medianmap: stopped, and nothing was written; run the same again, or with --max-members for less work.",
-                err=True,
-            )
-            sys.exit(130)
+            raise KeyboardInterrupt(
+                "stopped, and nothing was written; run the same again, or with --max-members for less work."
+            ) from None
     _tell(given, found, ids, file, written)
 
 
@@ -98,48 +96,33 @@ def write_representatives(
     folder: Path, clusters: Clusters, found: Representatives, ids: list[str], records: Records | None
 ) -> list[Path]:
     """Write the tables, and of strings their FASTA file; all are whole before the first takes its place."""
-    from ..files import atomic
     from ..representatives import coverage
 
     texts = {
-        "representatives.tsv": _table(
-            "cluster old_representative medoid size compared mean_to_old mean_to_medoid outliers",
+        "representatives.tsv": tsv_lines(
+            ("cluster", "old_representative", "medoid", *(found.clusters.dtype.names or ())[2:]),
             (
                 (name, ids[old], ids[medoid], *numbers)
                 for name, (old, medoid, *numbers) in zip(clusters.names, found.clusters.tolist(), strict=True)
             ),
         ),
-        "members.tsv": _table(
-            "member cluster to_medoid to_old outlier",
+        "members.tsv": tsv_lines(
+            ["member", "cluster", "to_medoid", "to_old", "outlier"],
             (
                 (ids[member], clusters.names[cluster], to_medoid, to_old, int(outlier))
                 for member, cluster, to_medoid, to_old, outlier in found.members.tolist()
             ),
         ),
-        "coverage.tsv": _table("threshold old medoid", coverage(found.members).tolist()),
+        "coverage.tsv": tsv_lines(["threshold", "old", "medoid"], coverage(found.members).tolist()),
     }
     if records is not None and records.kind == "strings":
         texts["representatives.fasta"] = _fasta(records, found.clusters["medoid"].tolist())
-    with ExitStack() as files:
-        for name, lines in texts.items():
-            file = files.enter_context(atomic(folder / name))
-            file.writelines(f"{line}\n".encode() for line in lines)
-    return [folder / name for name in texts]
-
-
-def _table(columns: str, rows: Iterable[Iterable[Any]]) -> Iterator[str]:
-    """Lines by tabs; numbers are written so that they read back exact."""
-    yield "\t".join(columns.split())
-    for row in rows:
-        yield "\t".join(map(str, row))
+    return write_lines({folder / name: lines for name, lines in texts.items()})
 
 
 def _fasta(records: Records, places: list[int]) -> Iterator[str]:
-    for k in places:
-        about = records.descriptions[k] if records.descriptions else ""
-        yield f">{records.ids[k]} {about}".rstrip()
-        letters = str(records.objects[k])
-        yield from (letters[at : at + FASTA_WIDTH] for at in range(0, len(letters), FASTA_WIDTH))
+    about = records.descriptions or [""] * len(records)
+    return fasta_lines((f"{records.ids[k]} {about[k]}", str(records.objects[k])) for k in places)
 
 
 def _tell(given: Clusters, found: Representatives, ids: list[str], file: Path, written: list[Path]) -> None:
@@ -149,18 +132,12 @@ def _tell(given: Clusters, found: Representatives, ids: list[str], file: Path, w
     left = [ids[k] for k in found.unclustered]
     if left:
         verb = "is" if len(left) == 1 else "are"
-        click.echo(
-            f"medianmap: {len(left)} of {len(ids)} objects in {file} {verb} in no cluster and left out: {named(left)}.",
-            err=True,
-        )
+        note(f"{len(left)} of {len(ids)} objects in {file} {verb} in no cluster and left out: {named(left)}.")
     sampled = int((table["compared"] < table["size"]).sum())
     if sampled:
-        click.echo(
-            f"medianmap: {sampled} of {len(given)} clusters have their medoid from a sample of --max-members members.",
-            err=True,
-        )
+        note(f"{sampled} of {len(given)} clusters have their medoid from a sample of --max-members members.")
     changed = int((table["medoid"] != table["old"]).sum())
-    click.echo(
+    close(
         f"{len(given)} clusters of {n} members: {changed} have a medoid other than their representative so far; "
         f"mean dissimilarity to it {found.members['to_old'].mean():.6g}, to the medoid "
         f"{found.members['to_medoid'].mean():.6g}; {int(found.members['outlier'].sum())} outliers. "

@@ -32,6 +32,7 @@ def check_dissimilarity(
     n_landmarks: int = 400,
     n_samples: int = 8,
     n_neighbors: int = 10,
+    on_progress: Callable[[int, int, float], None] | None = None,
 ) -> Health:
     """Look at a table of dissimilarities before a map is made of it.
 
@@ -49,6 +50,7 @@ def check_dissimilarity(
     n_landmarks, n_samples : the spectrum and hubness are taken from `n_samples` random sets of `n_landmarks` points;
         from all points where there are at most twice `n_landmarks`.
     n_neighbors : k of the k-occurrences whose skewness measures hubness.
+    on_progress : called as on_progress(entries read, of how many, seconds) while all entries are read.
 
     Examples
     --------
@@ -74,7 +76,7 @@ def check_dissimilarity(
         # Both directions are asked, so that a metric which only claims to be symmetric is found out.
         source = DenseSource(source.block(ALL, ALL), False, source.ids)
     names = verdict.Names(points, source.ids)
-    scanned = scan(source)
+    scanned = scan(source, on_progress)
     findings = [_scope(len(points), n_all), *_from_all(scanned, names)]
     # Figures from entries that no map can use would mean nothing.
     if all(finding.level != "error" for finding in findings):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 import time
 from collections.abc import Callable, Iterable
@@ -19,7 +18,7 @@ from ..base import BaseMap
 from ..classifier import PrototypeClassifier
 from ..extras import require
 from ..families import RelationalMap
-from ..files import atomic
+from ..files import atomic, packed
 from ..fingerprint import digest
 from ..sources.base import FloatArray, IntArray
 from ..threads import limited
@@ -236,9 +235,8 @@ def _writer(path: Path, told: _Told) -> Callable[[Path], None] | None:
 
 
 def _write_gzip(part: Path, path: Path) -> None:
-    # Neither time nor name go into the file: the same rows are the same bytes.
-    with part.open("rb") as text, atomic(path) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-        shutil.copyfileobj(text, packed, 2**20)
+    with part.open("rb") as text, atomic(path) as file, packed(file, path) as stream:
+        shutil.copyfileobj(text, stream, 2**20)
 
 
 def _write_parquet(part: Path, path: Path, classes: list[Any] | None) -> None:

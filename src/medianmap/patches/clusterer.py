@@ -24,6 +24,7 @@ from ..base import BaseMap, Supervision, as_generator, replace_fitted, reporting
 from ..engine import State
 from ..extras import require
 from ..labels import LabelVectors
+from ..notebook import ShownInNotebooks
 from ..quality import inertia
 from ..sources.base import FloatArray, IntArray
 from ..threads import limited
@@ -54,7 +55,12 @@ OF_THE_MAP = (
 
 
 class PatchClusterer(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, MetaEstimatorMixin, BaseEstimator
+    ShownInNotebooks,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    MetaEstimatorMixin,
+    BaseEstimator,
 ):
     """One pass over huge data: patch after patch is clustered together with the prototypes so far.
 

@@ -1,4 +1,7 @@
-"""Matrices and pairs as text that other programs, and `read`, understand; every number keeps its last bit."""
+"""Matrices and pairs as text that other programs, and `read`, understand; every number keeps its last bit.
+
+A name that ends in .gz is compressed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files import atomic
+from ..files import atomic, packed
 from ..sources import Source, as_dissimilarity
 from ..sources.base import ALL, panels, rows_per_panel
 from ..validation import refuse_duplicate_ids
@@ -38,7 +41,7 @@ def write_pairs(path: Target, D: Any, ids: Sequence[str] | None = None) -> None:
     """Three columns by tabs: from, to, value; all N^2 pairs, both directions and the diagonal."""
     source, names = _named(D, ids)
     _refuse_signs(names, "a pair table")
-    with atomic(path) as file:
+    with atomic(path) as plain, packed(plain, path) as file:
         for i, row in _rows(source):
             lines = "".join(f"{names[i]}\t{to}\t{value!r}\n" for to, value in zip(names, row, strict=True))
             file.write(lines.encode())
@@ -71,7 +74,7 @@ def _rows(source: Source) -> Any:
 
 
 def _write_rows(path: Target, source: Source, names: Sequence[str], opening: str, delimiter: str) -> None:
-    with atomic(path) as file:
+    with atomic(path) as plain, packed(plain, path) as file:
         file.write(opening.encode())
         for i, row in _rows(source):
             file.write(f"{names[i]}{delimiter}{delimiter.join(map(repr, row))}\n".encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..patches.assign_all import two_nearest
 from ..patches.queries import as_queries, dissimilarities
-from ..sources.base import FloatArray, rows_per_panel
+from ..sources.base import FloatArray, IntArray, rows_per_panel
 from ..tables import table
 from ..threads import limited
 from ..validation import check_nonnegative
@@ -35,6 +36,11 @@ def two_best(model: Any, X: Any) -> NDArray[Any]:
         ]
     if not parts:
         raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")
+    return points_table(parts)
+
+
+def points_table(parts: Iterable[tuple[IntArray, FloatArray, IntArray, FloatArray]]) -> NDArray[Any]:
+    """The records of `two_best` out of what `two_nearest` says of consecutive blocks of points."""
     first, d, second, e = (np.concatenate(column) for column in zip(*parts, strict=True))
     return table(
         point=np.arange(len(first)),
@@ -42,8 +48,13 @@ def two_best(model: Any, X: Any) -> NDArray[Any]:
         dissimilarity=d,
         second=second,
         second_dissimilarity=e,
-        ratio=np.divide(d, e, out=np.ones(len(d)), where=e > 0),
+        ratio=ratios(d, e),
     )
+
+
+def ratios(d: FloatArray, e: FloatArray) -> FloatArray:
+    """d / e (N,), 1 where both are 0."""
+    return np.divide(d, e, out=np.ones(len(d)), where=e > 0)
 
 
 def border_points(points: NDArray[Any], at_least: float = 0.9) -> NDArray[Any]:

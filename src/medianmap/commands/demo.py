@@ -1,0 +1,31 @@
+"""`medianmap demo`: the globins on a map, with its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..fitting.settings import parse_grid
+from .fit import watched
+from .options import close, console, loudness, seed_option, speaking
+
+
+@click.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("medianmap-demo"),
+              show_default=True, help="Folder for the files.")  # fmt: skip
+@seed_option
+@click.option("--grid", default="6x8", show_default=True, metavar="ROWSxCOLUMNS", help="Neurons of the map.")
+@speaking
+def demo(out: Path, seed: int, grid: str) -> None:
+    """Map 630 globins by how their sequences align, and say where each family lies.
+
+    Example: medianmap demo --grid 8x10 -o my-demo
+    """
+    from ..demo import run_demo
+    from ..report.text import render
+
+    with watched(quiet=loudness() < 0, verbose=loudness() > 0) as watch:
+        result = run_demo(out, parse_grid(grid), seed, watch)
+    console().print(render(result.summary))
+    close("\nWrote " + ", ".join(str(file) for file in result.files))

@@ -1,0 +1,179 @@
+"""`medianmap plot`: a picture of a saved model, with its data where the picture needs them."""
+
+from __future__ import annotations
+
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .fit import labels_option
+from .options import close, note, speaking
+from .reading import parse_named, read_option
+from .streams import is_stdout
+
+# Pictures, each with whether it is drawn on the grid of a SOM.
+PICTURES = {
+    "hits": True,
+    "quality": True,
+    "u-matrix": True,
+    "labels": True,
+    "superclusters": True,
+    "component": True,
+    "topology": False,
+    "training": False,
+}
+OF_DATA = ("quality", "labels", "topology")
+OF_PROTOTYPES = ("u-matrix", "superclusters")  # a map of a matrix knows its prototypes by their places in it alone
+ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
+DPI = 150
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file", metavar="[INPUT]", required=False, type=click.Path(path_type=Path))
+@click.option("--what", type=click.Choice(list(PICTURES)), default=None,
+              help="The picture; by default hits of a SOM, topology of other maps.")  # fmt: skip
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
+              help="The .svg, .svg.gz, .png or .pdf file to write; - for SVG on standard output.")  # fmt: skip
+@labels_option
+@click.option("--component", default=None, metavar="NAME|N", help="Which coordinate, by name or number from 0.")
+@click.option("--groups", type=click.IntRange(1), default=None, metavar="N",
+              help="Number of superclusters; by default the one of best silhouette.")  # fmt: skip
+@click.option("--dpi", type=click.IntRange(10, 1200), default=DPI, show_default=True, help="Dots an inch of a .png.")
+@read_option
+@speaking
+def plot(
+    model: Path, file: Path | None, what: str | None, out: Path, labels: str | None, component: str | None,
+    groups: int | None, dpi: int, reading: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Draw a MODEL: its hits, U-matrix, training and more; of its data in INPUT also quality, labels and topology.
+
+    A SOM has all pictures, other maps have topology and training; component is for vectors, training for maps that
+    were fitted at once. A model of a matrix needs that matrix as INPUT for all but hits and training. Without INPUT, a
+    config.toml beside MODEL, as medianmap fit leaves it, says where the data and labels are.
+
+    Example: medianmap plot model.mmap globins.fasta --what labels --labels header -o labels.svg
+    """
+    from ..extras import require
+    from ..files import check_target
+    from ..persistence import load
+
+    ending = _ending(out)
+    matplotlib = require("matplotlib", "plot", "A picture")
+    if not is_stdout(out):
+        check_target(out)
+    fitted = load(model)
+    picture = _choose(fitted, model, what)
+    _refuse_idle(picture, {"--labels": labels, "--component": component, "--groups": groups})
+    X, y = _data(fitted, model, file, picture, reading, labels)
+    # Bytes that repeat: no date, and ids of an SVG that do not come by chance. Letters stay letters.
+    with matplotlib.rc_context({"backend": "agg", "svg.hashsalt": "medianmap", "svg.fonttype": "none"}):
+        figure = draw(fitted, picture, X, y, component, groups).figure_
+        drawn = BytesIO()
+        date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending, {})
+        figure.savefig(drawn, format=ending.removeprefix("."), dpi=dpi, metadata=date)
+        require("matplotlib.pyplot", "plot", "A picture").close(figure)
+    _write(out, drawn.getvalue())
+    if not is_stdout(out):
+        close(f"Wrote {out}: {picture} of {type(fitted).__name__}")
+
+
+def draw(fitted: Any, picture: str, X: Any, y: Any, component: str | None, groups: int | None) -> Any:
+    """The display of a picture that the model has."""
+    from ..plot import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
+
+    if picture == "training":
+        return TrainingDisplay.from_estimator(fitted)
+    if picture == "topology":
+        return TopologyDisplay.from_estimator(fitted, X, y)
+    if picture == "u-matrix":
+        return UMatrixDisplay.from_estimator(fitted, X)
+    color = "supercluster" if picture == "superclusters" else picture
+    which = component if component is None or not component.isdecimal() else int(component)
+    return MapDisplay.from_estimator(fitted, X, y, color=color, component=which or 0, n_groups=groups)
+
+
+def pictures_of(fitted: Any) -> list[str]:
+    """Those that a model has."""
+    from ..structure.prototypes import fitted_map
+
+    map_: Any = fitted_map(fitted)
+    vectors = getattr(map_.cluster_centers_, "ndim", 0) == 2
+    missing = {"component": not vectors, "training": getattr(map_, "history_", None) is None}
+    grid = hasattr(map_, "lattice_")
+    return [name for name, on_grid in PICTURES.items() if (grid or not on_grid) and not missing.get(name)]
+
+
+def _choose(fitted: Any, model: Path, what: str | None) -> str:
+    known = pictures_of(fitted)
+    if what is None:
+        return known[0]
+    if what in known:
+        return what
+    if what == "training":
+        why = "was made in a pass over patches and keeps no history"
+    elif what == "component" and "hits" in known:
+        why = "has prototypes that are no vectors"
+    else:
+        why = "has no grid"
+    raise ValueError(f"{model} holds a {type(fitted).__name__} that {why}; choose --what {' or '.join(known)}.")
+
+
+def _refuse_idle(picture: str, given: dict[str, Any]) -> None:
+    """An option that the picture does not use was meant for another picture."""
+    uses = {"--labels": ("labels", "topology"), "--component": ("component",), "--groups": ("superclusters",)}
+    for option, value in given.items():
+        if value is not None and picture not in uses[option]:
+            raise click.UsageError(f"{option} goes with --what {' or '.join(uses[option])}, not with {picture}.")
+
+
+def _data(
+    fitted: Any, model: Path, file: Path | None, picture: str, reading: tuple[str, ...], labels: str | None
+) -> tuple[Any, Any]:
+    """The data and labels that the picture needs, None where it needs none."""
+    from ..config import read_config
+    from ..fitting.data import read_given
+    from ..patches.queries import fitted_on_dissimilarities
+    from ..structure.prototypes import fitted_map
+
+    of_matrix = fitted_on_dissimilarities(fitted_map(fitted))
+    if picture not in OF_DATA and not (of_matrix and picture in OF_PROTOTYPES):
+        if file is not None:
+            note(f"{file} is not read: {picture} is drawn from the model alone.")
+        return None, None
+    beside = model.parent / "config.toml"
+    settings: dict[str, Any] = read_config(beside)[0] if file is None and beside.is_file() else {}
+    if file is None and "input" not in settings:
+        needed = "the matrix that it was fitted on" if of_matrix else "the data"
+        raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")
+    options = {**settings.get("read", {}), **parse_named(reading, "--read", "kind=matrix")}
+    file = Path(settings["input"]) if file is None else file
+    given = read_given(str(file), options, labels or settings.get("labels"))
+    if given.note:
+        note(f"{file}: {given.note}")
+    if picture == "labels" and given.labels is None:
+        raise ValueError(f"{file} has no labels; say where they are with --labels FILE or --labels COLUMN.")
+    return given.objects if given.source is None else given.source, given.labels
+
+
+def _ending(out: Path) -> str:
+    """'.svg', '.png' or '.pdf'."""
+    name = out.name.lower()
+    if is_stdout(out):
+        return ".svg"
+    if not name.endswith(ENDINGS):
+        said = f"{out} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}: that says what is drawn."
+        raise click.BadParameter(said, param_hint="--out")
+    return Path(name.removesuffix(".gz")).suffix
+
+
+def _write(out: Path, drawn: bytes) -> None:
+    from ..files import write_bytes
+
+    if is_stdout(out):
+        sys.stdout.buffer.write(drawn)
+    else:
+        write_bytes(out, drawn)

@@ -1,0 +1,113 @@
+"""The configuration of a fit as TOML: read with every key checked, written so that it repeats the run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ._version import __version__
+from .fitting.settings import FitSettings, grid_text, parse_grid
+
+TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "input": ((str,), "text"),
+    "map": ((str,), "text"),
+    "grid": ((str,), "text, for example '6x8'"),
+    "k": ((int,), "a whole number"),
+    "metric": ((str,), "text"),
+    "params": ((dict,), "a table"),
+    "read": ((dict,), "a table"),
+    "labels": ((str,), "text"),
+    "beta": ((int, float), "a number"),
+    "patch": ((int,), "a whole number"),
+    "epochs": ((int,), "a whole number"),
+    "sigma_start": ((int, float), "a number"),
+    "sigma_end": ((int, float), "a number"),
+    "init": ((str,), "text"),
+    "n_init": ((int,), "a whole number"),
+    "seed": ((int,), "a whole number"),
+    "threads": ((int,), "a whole number"),
+}
+RECORDED = ("data", "versions")  # what a run leaves for the record; no settings
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings in the file by name, and what it says of the data they were made with."""
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"There is no configuration {file}; check the path given to --config.")
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} is not TOML: {error}.") from None
+    for name, value in content.items():
+        if name in RECORDED:
+            continue
+        if name not in TYPES:
+            raise ValueError(f"{file}: there is no setting {name!r}; the settings are {', '.join(TYPES)}.")
+        types, called = TYPES[name]
+        if not isinstance(value, types) or isinstance(value, bool):
+            raise ValueError(f"{file}: {name} is {value!r}; it must be {called}.")
+    settings = {name: value for name, value in content.items() if name not in RECORDED}
+    if "grid" in settings:
+        settings["grid"] = parse_grid(settings["grid"])
+    recorded = content.get("data", {})
+    return settings, recorded if isinstance(recorded, dict) else {}
+
+
+def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a configuration, those given in their place; what hangs on one that is replaced goes with it."""
+    kept = dict(config)
+    if {"map", "grid", "k"} & given.keys():
+        for name in ("grid", "k", "sigma_start"):
+            kept.pop(name, None)
+        if given.get("map", kept.get("map", "som")) != config.get("map", "som"):
+            for name in ("epochs", "sigma_end"):
+                kept.pop(name, None)
+    if given.get("metric", kept.get("metric")) != kept.get("metric"):
+        kept.pop("params", None)
+    for name in ("params", "read"):
+        if name in given:
+            kept[name] = {**kept.get(name, {}), **given[name]}
+    return {**kept, **{name: value for name, value in given.items() if name not in ("params", "read")}}
+
+
+def config_text(settings: FitSettings, data: Mapping[str, Any]) -> str:
+    """The whole configuration; settings that are not set stand there as a comment."""
+    lines = ["# `medianmap fit --config` with this file repeats the run; options on the command line override it."]
+    tables: dict[str, Mapping[str, Any]] = {}
+    for each in fields(FitSettings):
+        value = getattr(settings, each.name)
+        if isinstance(value, Mapping):
+            tables[each.name] = value
+        elif value is None:
+            lines.append(f"# {each.name} is not set")
+        else:
+            lines.append(f"{each.name} = {_toml(grid_text(value) if each.name == 'grid' else value)}")
+    python = ".".join(map(str, sys.version_info[:3]))
+    tables["data"] = data
+    tables["versions"] = {"medianmap": __version__, "python": python, **{name: version(name) for name in LIBRARIES}}
+    for name, table in tables.items():
+        lines += ["", f"[{name}]", *(f"{_key(key)} = {_toml(value)}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if name and all(c.isascii() and (c.isalnum() or c in "_-") for c in name) else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it; strings have the escapes of JSON, and one more."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(str(key))} = {_toml(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

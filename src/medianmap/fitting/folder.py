@@ -1,0 +1,122 @@
+"""The folder that a fit writes: whole or not at all, beside it the state that a run cut short goes on from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..files import write_text
+
+FILES = (
+    "model.mmap", "assignments.tsv", "assignments.tsv.gz", "prototypes.fasta", "prototypes.fasta.gz", "prototypes.tsv",
+    "prototypes.tsv.gz", "summary.json", "report.html", "config.toml",
+)  # fmt: skip
+ABOUT = "about.txt"
+
+
+def check_out(out: Path, force: bool) -> None:
+    """A new or empty folder, or with `force` any folder; else one sentence."""
+    if out.is_dir():
+        if any(out.iterdir()) and not force:
+            raise FileExistsError(
+                f"The folder {out} exists already and is not empty; choose another for -o, or pass --force to replace "
+                "the files of an earlier fit in it."
+            )
+    elif out.exists():
+        raise NotADirectoryError(f"{out} is a file; give -o the name of a folder.")
+
+
+class Workshop:
+    """`DIR.partial` beside the folder: the new files while they grow, and what can be gone on with."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        named = out if out.name not in ("", "..") else out.resolve()  # "." has no name of its own
+        self.path = named.with_name(named.name + ".partial")
+        self.files = self.path
+
+    def state(self, name: str, about: str) -> Path:
+        """Where to keep a state of what `about` tells from anything else; an older state of other things goes."""
+        noted = self.path / ABOUT
+        if not noted.exists() or noted.read_text() != about:
+            for each in self.path.iterdir():
+                if each != self.files:
+                    each.unlink() if each.is_file() else shutil.rmtree(each)
+            write_text(noted, about)
+        return self.path / name
+
+    @property
+    def keeps(self) -> bool:
+        """Whether there is something to go on with."""
+        return any(each.name != ABOUT and each != self.files for each in self.path.iterdir())
+
+    def deliver(self) -> None:
+        """Put the new files in their place; nothing can come between where other files are there already."""
+        with _uninterrupted():
+            if not self.out.exists():
+                os.replace(self.files, self.out)
+            else:
+                for name in FILES:
+                    if (self.files / name).exists():
+                        os.replace(self.files / name, self.out / name)
+                    else:
+                        (self.out / name).unlink(missing_ok=True)
+            shutil.rmtree(self.path)
+
+
+@contextmanager
+def workshop(out: Path, force: bool) -> Iterator[Workshop]:
+    """The workshop of a folder that may be written; what is of no use to a next run is gone when it is left."""
+    check_out(out, force)
+    shop = Workshop(out)
+    new = _first_missing(out.parent)
+    try:
+        shop.path.mkdir(parents=True, exist_ok=True)
+        shop.files = Path(tempfile.mkdtemp(prefix="files-", dir=shop.path))
+        shop.files.chmod(0o777 & ~_umask())
+    except OSError as error:
+        if new is not None:
+            shutil.rmtree(new, ignore_errors=True)
+        raise type(error)(f"{out} cannot be written: {error.strerror}; choose another folder for -o.") from None
+    try:
+        yield shop
+    except BaseException as error:
+        shutil.rmtree(shop.files, ignore_errors=True)
+        # A user's mistake must be put right first, and then other dissimilarities are wanted.
+        if isinstance(error, ValueError) or not shop.keeps:
+            shutil.rmtree(shop.path, ignore_errors=True)
+            if new is not None and not any(each.is_file() for each in new.rglob("*")):
+                shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def _first_missing(folder: Path) -> Path | None:
+    """The uppermost folder on the way that is yet to be made."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    return missing[-1] if missing else None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block, which then is done; only the main thread can say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before: Any = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

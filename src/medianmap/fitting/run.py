@@ -1,0 +1,272 @@
+"""`run_fit`: from a file to a folder with model, tables, summary, configuration and page."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config import config_text
+from ..files import write_text
+from ..health import Health, check_dissimilarity
+from ..patches.assign_all import map_of
+from ..persistence import save
+from ..report.summary import MOST_COMPUTED, MOST_POINTS, summarize
+from ..sources import Source
+from ..structure.points import border_points, outliers
+from ..writers import fasta_lines, tsv_lines, write_lines
+from .assigning import class_of_prototypes, exemplar_names
+from .data import Given, check_metric_fits, default_metric, read_given
+from .folder import Workshop, workshop
+from .paging import page
+from .settings import FitSettings, check_settings, completed, sized
+from .training import Fitted, compared, computed, trained, trained_in_patches
+from .watching import Watch
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What a fit leaves: the model, its summary (as in summary.json), the settings in full, and the files."""
+
+    model: Any
+    summary: dict[str, Any]
+    settings: FitSettings
+    points: NDArray[Any]
+    out: Path
+    files: tuple[Path, ...]
+
+
+def run_fit(
+    settings: FitSettings,
+    out: str | Path,
+    *,
+    force: bool = False,
+    report: bool = True,
+    gzip: bool = False,
+    watch: Watch | None = None,
+    recorded: Mapping[str, Any] | None = None,
+) -> FitResult:
+    """Fit the file that `settings.input` names and write the folder `out`, all of it or nothing.
+
+    force : replace the files of an earlier fit in a folder that is not empty.
+    report : write report.html, too. gzip : pack the tables.
+    watch : told of every stage, and of what is chosen or looks wrong.
+    recorded : what a configuration says of the data that it was made with; a difference is told.
+
+    Interrupted by Ctrl-C, it raises KeyboardInterrupt with a sentence that says what is kept; the same call goes on.
+    """
+    watch = watch or Watch()
+    check_settings(settings)
+    with workshop(Path(out), force) as shop:
+        given = read_given(settings.input, settings.read, settings.labels)
+        data = about_data(settings.input, given)
+        if recorded and recorded.get("sha256", data.get("sha256")) != data.get("sha256"):
+            watch.tell(f"{settings.input} is not the file that the configuration was made with; the map will differ.")
+        return fit_given(settings, given, data, shop, report=report, gzip=gzip, watch=watch)
+
+
+def fit_given(
+    settings: FitSettings,
+    given: Given,
+    data: Mapping[str, Any],
+    shop: Workshop,
+    *,
+    report: bool,
+    gzip: bool,
+    watch: Watch,
+) -> FitResult:
+    """The same of points that are read already, into a workshop that is open."""
+    stage = Stage(watch)
+    try:
+        settings, notes = _settled(settings, given)
+        if given.source is None:  # before long work; of a matrix after it is known to be one
+            _tell(notes, watch)
+        if settings.patch is None:
+            source = compared(settings, given, shop, stage)
+            health = checked(source, given, settings, MOST_POINTS)
+            stage.at, stage.share = "training", ""
+            _tell(_warnings(health, given, notes), watch)
+            fitted = trained(settings, given, source, stage)
+        else:
+            stage.at = "patches"
+            source = computed(settings, given) if given.source is None else given.source
+            health = checked(source, given, settings, MOST_COMPUTED)
+            _tell(_warnings(health, given, notes), watch)
+            fitted = trained_in_patches(settings, given, shop, stage)
+        stage.at, stage.share = "summary", ""
+        summary = summary_of(fitted, given, settings, health)
+        texts = {
+            "assignments.tsv": assignment_lines(fitted, given),
+            **prototype_lines(fitted, given, summary["neurons"]),
+        }
+        save(fitted.model, shop.files / "model.mmap")
+        write_lines({shop.files / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()})
+        write_lines({
+            shop.files / "summary.json": [json.dumps(summary, indent=1)],
+            shop.files / "config.toml": [config_text(settings, data).rstrip("\n")],
+        })  # fmt: skip
+        if report:
+            stage.at, stage.share = "report", ""
+            shown = {name: value for name, value in vars(settings).items() if value not in (None, {})}
+            write_text(shop.files / "report.html", page(fitted.model, given, fitted.points, health, shown))
+        written = sorted(file.name for file in shop.files.iterdir())
+        shop.deliver()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(stage.stopped(shop)) from None
+    files = tuple(shop.out / name for name in written)
+    return FitResult(fitted.model, summary, settings, fitted.points, shop.out, files)
+
+
+class Stage(Watch):
+    """Passes on what is told, and knows how far a fit has come."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch, self.at, self.share = watch, "reading", ""
+        self.verbose = watch.verbose
+        self.tell = watch.tell  # type: ignore[method-assign]
+
+    def progress(self, stage: str, done: int, total: int | None) -> None:
+        self.at, self.share = stage, f"{done / total:.0%} of the {stage} were done" if total else ""
+        self.watch.progress(stage, done, total)
+
+    def stopped(self, shop: Workshop) -> str:
+        """What is left after Ctrl-C, and how to go on."""
+        reached = self.share or f"it was at the {self.at}"
+        if not (shop.path.exists() and shop.keeps):
+            return f"stopped, nothing was written ({reached}); run the same command again."
+        return (
+            f"stopped; {reached}, and {shop.path} keeps what can be gone on with: run the same command again, "
+            "or delete that folder."
+        )
+
+
+def _tell(notes: Iterable[str], watch: Watch) -> None:
+    for note in notes:
+        watch.tell(note)
+
+
+def _warnings(health: Health, given: Given, notes: list[str]) -> list[str]:
+    """What is legal but hardly meant; and the notes on a matrix, which were kept back until it was known to be one."""
+    found = [f"{given.name}: {finding.sentence}" for finding in health.findings if finding.level == "warning"]
+    return found if given.source is None else notes + found
+
+
+def _settled(settings: FitSettings, given: Given) -> tuple[FitSettings, list[str]]:
+    """The settings with all that the data decide, and what to say of that; mistakes in them are found here."""
+    metric = settings.metric or default_metric(given)
+    check_metric_fits(given, metric)
+    chosen = completed(sized(settings, len(given), given.name), metric)
+    if settings.beta is not None and all(label is None for label in given.labels or ()):
+        raise ValueError(f"--labels {settings.labels}: no point has a label, so there is nothing for --beta to weigh.")
+    if given.source is None:
+        try:
+            computed(chosen, given)
+        except ValueError as error:
+            raise ValueError(f"{given.name}: {error}") from None
+    notes = [f"{given.name}: {given.note}"] if given.note else []
+    if settings.metric is None and given.source is None:
+        notes.append(f"without --metric the {given.kind} of {given.name} are compared by {metric!r}.")
+    if settings.n_prototypes is None:
+        notes.append(f"without --grid or -k the map has {chosen.n_prototypes} prototypes for {len(given)} objects.")
+    return chosen, notes
+
+
+def about_data(file: str, given: Given) -> dict[str, Any]:
+    """What tells the data from others: their number, and of a file its size and SHA-256."""
+    about: dict[str, Any] = {"objects": len(given), "kind": "sequences" if given.sequences else given.kind}
+    path = Path(file)
+    if file != "-" and path.is_file():
+        with path.open("rb") as stream:
+            about |= {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+    return about
+
+
+def checked(source: Source, given: Given, settings: FitSettings, most: int) -> Health:
+    """The health of the dissimilarities; what no map can use is an error."""
+    health = check_dissimilarity(source, seed=settings.seed, max_points=most)
+    wrong = [finding.sentence for finding in health.findings if finding.level == "error"]
+    if wrong:
+        raise ValueError(f"{given.name}: {wrong[0]}")
+    return health
+
+
+def summary_of(fitted: Fitted, given: Given, settings: FitSettings, health: Health) -> dict[str, Any]:
+    """summary.json."""
+    summary = summarize(fitted.model, fitted.source, y=given.labels, points=fitted.points, seed=settings.seed)
+    for neuron, name in zip(summary["neurons"], exemplar_names(map_of(fitted.model)), strict=True):
+        neuron["exemplar_id"] = name
+    of_prototypes = class_of_prototypes(fitted.model)
+    if of_prototypes is not None:
+        known = [i for i, label in enumerate(given.labels or ()) if label is not None]
+        right = sum(of_prototypes[fitted.points["prototype"][i]][0] == (given.labels or ())[i] for i in known)
+        summary["quality"]["training_accuracy"] = right / len(known)
+        for neuron, (name, share) in zip(summary["neurons"], of_prototypes, strict=True):
+            neuron |= {"class": name, "probability": share}
+    return {
+        "metric": settings.metric,
+        "seed": settings.seed,
+        "n_border_points": len(border_points(fitted.points)),
+        "n_outliers": len(outliers(fitted.points)),
+        **summary,
+        "health": health.as_dict(),
+    }
+
+
+def assignment_lines(fitted: Fitted, given: Given) -> Any:
+    """assignments.tsv: one row a point."""
+    points, names = fitted.points, exemplar_names(map_of(fitted.model))
+    of_prototypes = class_of_prototypes(fitted.model)
+    border, outlier = (np.zeros(len(points), int) for _ in range(2))
+    border[border_points(points)["point"]] = 1
+    outlier[outliers(points)["point"]] = 1
+    several = len(names) > 1
+    columns = ["id", "neuron", "exemplar", "dissimilarity", "second", "ratio", "border", "outlier"]
+    cells: list[Any] = [
+        given.ids,
+        points["prototype"].tolist(),
+        [names[j] for j in points["prototype"]],
+        points["dissimilarity"].tolist(),
+        points["second"].tolist() if several else [None] * len(points),
+        points["ratio"].tolist() if several else [None] * len(points),
+        border.tolist() if several else [None] * len(points),
+        outlier.tolist(),
+    ]
+    if given.labels is not None:
+        columns.append("label")
+        cells.append(given.labels)
+    if of_prototypes is not None:
+        columns.append("class")
+        cells.append([of_prototypes[j][0] for j in points["prototype"]])
+    return tsv_lines(columns, zip(*cells, strict=True))
+
+
+def prototype_lines(fitted: Fitted, given: Given, neurons: list[dict[str, Any]]) -> dict[str, Any]:
+    """prototypes.fasta of sequences, prototypes.tsv of all else: one record a neuron, in their order."""
+    if given.sequences:
+        return {"prototypes.fasta": fasta_lines((_header(n, given), given.objects[n["exemplar"]]) for n in neurons)}
+    columns = [name for name in neurons[0] if name != "exemplar"]
+    extra: list[str] = []
+    if given.kind == "strings":
+        extra = ["string"]
+    elif given.kind == "vectors":
+        extra = given.columns or [f"x{k}" for k in range(np.shape(given.objects)[1])]
+
+    def rows() -> Any:
+        for n in neurons:
+            values: Any = [] if given.objects is None or not extra else given.objects[n["exemplar"]]
+            yield [*(n[c] for c in columns), *([values] if isinstance(values, str) else np.asarray(values).tolist())]
+
+    return {"prototypes.tsv": tsv_lines([*columns, *extra], rows())}
+
+
+def _header(neuron: dict[str, Any], given: Given) -> str:
+    """The id, where it lies on the map, and what the file says of it."""
+    place = [f"{name}={neuron[name]:g}" for name in ("neuron", "row", "column", "hits") if name in neuron]
+    about = given.descriptions[neuron["exemplar"]] if given.descriptions else ""
+    return " ".join([neuron["exemplar_id"], about, *place]) if about else " ".join([neuron["exemplar_id"], *place])

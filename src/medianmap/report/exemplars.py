@@ -1,0 +1,123 @@
+"""What a prototype looks like: a sequence, a text, a series, a spectrum, a vector against the data, or its id alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base import BaseMap
+from ..readers.records import Records
+from ..sources.base import FloatArray
+from ..structure import component_planes
+
+# What all exemplars of a page may take together, and one of them at most and at least.
+ALL_BYTES, MOST_LETTERS, LEAST_LETTERS = 1_000_000, 20_000, 200
+MOST_VALUES, LEAST_VALUES = 400, 40
+# A profile of more features than this shows, of each prototype, those that set it apart.
+MOST_FEATURES = 40
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+# So many numbers tell a quantile well enough for a drawing.
+SAMPLED_NUMBERS = 20_000_000
+
+NUCLEOTIDES, AMBIGUOUS = set("ACGTU"), set("NRYSWKMBDHV-.*")
+RESIDUES = set("ACDEFGHIKLMNPQRSTVWYBJOUXZ-.*")
+
+
+def exemplars(model: Any, fitted: BaseMap, X: Any) -> dict[str, Any]:
+    """kind, and data: one entry a prototype; what else an entry needs to be drawn stands beside them.
+
+    "sequence" (with alphabet "dna" or "protein"), "text": {text, length}; "series": {values, length};
+    "peaks": {x, y, length}; "vector": {values, at}, with features, quantiles (M, 5) and probabilities; "id": no data.
+    """
+    W: Any = getattr(fitted, "cluster_centers_", None)
+    if W is None:
+        return {"kind": "id", "data": []}
+    if isinstance(W, np.ndarray) and W.ndim == 2:
+        return _vectors(model, X)
+    if all(isinstance(w, str) for w in W):
+        return _texts(W)
+    shapes = {getattr(w, "ndim", 0) for w in W}
+    if shapes == {1} and all(w.dtype.kind in "fiu" for w in W):
+        return {"kind": "series", "data": [_series(w, len(W)) for w in W]}
+    if shapes == {2} and all(w.shape[1] == 2 for w in W):
+        return {"kind": "peaks", "data": [_peaks(w, len(W)) for w in W]}
+    return {**_texts([_told(w) for w in W]), "kind": "text"}
+
+
+def numbers(values: Any, digits: int = 6) -> list[float | None]:
+    """Values rounded to so many significant digits; None where there is no finite number."""
+    return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in np.asarray(values, np.float64).ravel()]
+
+
+def alphabet_of(texts: Sequence[str]) -> str | None:
+    """ "dna", "protein", or None for other texts: by the letters that occur, in upper case as sequences are written."""
+    letters = set().union(*texts)
+    if letters <= NUCLEOTIDES | AMBIGUOUS and letters & NUCLEOTIDES:
+        plain = sum(text.count(letter) for text in texts for letter in NUCLEOTIDES)
+        if 2 * plain > sum(map(len, texts)):
+            return "dna"
+    return "protein" if letters <= RESIDUES and len(letters) > 4 else None
+
+
+def _texts(W: Sequence[str]) -> dict[str, Any]:
+    alphabet = alphabet_of(W)
+    most = min(MOST_LETTERS, max(LEAST_LETTERS, ALL_BYTES // len(W)))
+    data = [{"text": w[:most], "length": len(w)} for w in W]
+    return {"kind": "text", "data": data} if alphabet is None else {
+        "kind": "sequence", "alphabet": alphabet, "data": data
+    }  # fmt: skip
+
+
+def _told(thing: Any) -> str:
+    """An object that has no drawing, in words."""
+    if isinstance(thing, set | frozenset):
+        return ", ".join(sorted(map(str, thing)))
+    if isinstance(thing, tuple | list):
+        return ", ".join(map(str, thing))
+    return str(thing)
+
+
+def _series(w: NDArray[Any], K: int) -> dict[str, Any]:
+    """A long series by the means of equal stretches."""
+    most = min(MOST_VALUES, max(LEAST_VALUES, ALL_BYTES // (7 * K)))
+    values = np.asarray(w, np.float64)
+    if len(values) > most:
+        values = np.array([part.mean() for part in np.array_split(values, most)])
+    return {"values": numbers(values, 4), "length": len(w)}
+
+
+def _peaks(w: NDArray[Any], K: int) -> dict[str, Any]:
+    """The highest peaks, in the order of their places."""
+    most = min(MOST_VALUES, max(LEAST_VALUES, ALL_BYTES // (14 * K)))
+    kept = np.sort(np.argsort(-w[:, 1], kind="stable")[:most])
+    return {"x": numbers(w[kept, 0], 7), "y": numbers(w[kept, 1], 4), "length": len(w)}
+
+
+def _vectors(model: Any, X: Any) -> dict[str, Any]:
+    W, features = component_planes(model)
+    Q = feature_quantiles(X, W.shape[1])
+    shown: dict[str, Any] = {"kind": "vector", "features": features, "probabilities": list(QUANTILES)}
+    shown["quantiles"] = [numbers(row, 5) for row in Q]
+    if W.shape[1] <= MOST_FEATURES:
+        return {**shown, "data": [{"values": numbers(w, 5)} for w in W]}
+    spread = Q[:, -1] - Q[:, 0]
+    away = np.abs(W - Q[:, 2]) / np.where(spread > 0, spread, 1.0)
+    most = np.sort(np.argsort(-np.nan_to_num(away), axis=1, kind="stable")[:, :MOST_FEATURES], axis=1)
+    return {**shown, "data": [{"values": numbers(w[at], 5), "at": at.tolist()} for w, at in zip(W, most, strict=True)]}
+
+
+def feature_quantiles(X: Any, M: int) -> FloatArray:
+    """(M, 5) quantiles of the columns of X (N, M), gaps left out; of evenly spaced rows where X is huge."""
+    X = X.objects if isinstance(X, Records) or hasattr(X, "objects") else X
+    values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, np.float64)
+    values = values[:: max(1, values.size // SAMPLED_NUMBERS)]
+    Q = np.full((M, len(QUANTILES)), np.nan)
+    for k in range(M):
+        column = values[:, k]
+        column = column[np.isfinite(column)]
+        if len(column):
+            Q[k] = np.quantile(column, QUANTILES)
+    return Q

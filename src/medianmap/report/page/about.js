@@ -1,0 +1,60 @@
+// What the map is and how it came about: key figures, training, health of the data, settings.
+function setUpHeader() {
+  const shape = lattice ? `${lattice.rows} × ${lattice.columns} ${lattice.kind}${lattice.periodic ? ', periodic' : ''}` : counted(K, 'prototype');
+  byId('lead').textContent = `${content.map} · ${shape} · ${content.dissimilarity}`;
+  const { quantization_error, mean_dissimilarity, topographic_error } = content.quality;
+  const figures = [['points', content.n_points], ['neurons', K], ['without points', content.empty],
+    ['mean dissimilarity to exemplar', mean_dissimilarity], ['quantization error', quantization_error]];
+  if (topographic_error !== null) figures.push(['topographic error', topographic_error]);
+  if (content.stress !== null) figures.push(['stress of the layout', content.stress]);
+  if (content.class_names.length) figures.push(['classes', content.class_names.length]);
+  byId('figures').append(...figures.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, told(value)))));
+  const left = content.edges_left_out ? ` The ${whole.format(content.edges.length)} strongest of ${whole.format(content.edges.length + content.edges_left_out)} edges are drawn.` : '';
+  byId('hint').textContent = `Click a neuron, or move with the arrow keys and press Enter; Escape clears.${left}`;
+  byId('footer').textContent = `Made with medianmap ${content.versions.medianmap}. This page holds all its data and asks no network for anything.`;
+}
+
+function chart(name, values, logarithmic = false) {
+  const drawn = logarithmic ? values.map((value) => Math.log10(Math.max(value, 1e-12))) : values;
+  const [low, high] = extent(drawn);
+  const x = (k) => rounded((600 * k) / Math.max(1, values.length - 1));
+  const line = drawn.map((value, k) => `${k ? 'L' : 'M'}${x(k)} ${rounded(58 - ((value - low) / (high - low)) * 54)}`);
+  const [first, last] = [told(values[0]), told(values[values.length - 1])];
+  return h('figure', { class: 'chart' },
+    h('figcaption', {}, h('span', {}, name), h('span', {}, `${first} → ${last}`)),
+    s('svg', { class: 'drawing', viewBox: '0 0 600 62', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${name}: from ${first} to ${last}` },
+      s('path', { class: 'axis', d: 'M0 61H600', 'vector-effect': 'non-scaling-stroke' }), s('path', { class: 'curve', d: line.join('') })));
+}
+
+function setUpTraining() {
+  const { training } = content;
+  if (!training) {
+    byId('training').append(h('p', { class: 'muted' }, 'No epochs were recorded for this map.'));
+    return;
+  }
+  const ended = training.converged ? 'it ended at a fixed point' : 'it stopped before a fixed point';
+  byId('training').append(
+    h('p', { class: 'muted' }, `${counted(training.quantization_error.length, 'epoch')}; ${ended}.`),
+    chart('Quantization error', training.quantization_error),
+    chart(isMean ? 'Prototypes that moved' : 'Exemplars that moved', training.moved),
+    ...(training.anneals ? [chart('Neighbourhood range σ (logarithmic)', training.sigma, true)] : []));
+}
+
+function setUpHealth() {
+  const { health } = content;
+  if (!health) {
+    byId('health').append(h('p', { class: 'muted' }, 'The dissimilarities were not checked; medianmap check does that.'));
+    return;
+  }
+  byId('health').append(
+    h('p', { class: 'muted' }, health.ok ? 'A map can be made of these dissimilarities.' : 'No map should be made of these dissimilarities.'),
+    ...health.findings.map((finding) => h('div', { class: 'finding' },
+      h('span', { class: `level ${finding.level}` }, finding.level), h('span', {}, h('b', {}, `${finding.name}: `), finding.sentence))));
+}
+
+function setUpSettings() {
+  const list = (title, values) => h('div', {}, h('h3', {}, title), h('dl', {}, Object.entries(values).map(([name, value]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, value === null ? 'none' : String(value))))));
+  const parts = [['Settings', content.settings], [`Parameters of ${content.map}`, content.parameters], ['Versions', content.versions]];
+  byId('settings').append(h('div', { class: 'settings' }, parts.filter(([, values]) => Object.keys(values).length).map(([title, values]) => list(title, values))));
+}

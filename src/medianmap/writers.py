@@ -1,0 +1,41 @@
+"""Tables and sequences as text: lines for every file that a command writes, packed where the name ends in .gz."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from .files import atomic, packed
+
+FASTA_WIDTH = 60
+_BLANKS = str.maketrans("\t\r\n", "   ")
+
+
+def tsv_lines(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """Lines by tabs; numbers are written so that they read back exact, None as an empty cell."""
+    yield "\t".join(columns)
+    for row in rows:
+        yield "\t".join(map(_cell, row))
+
+
+def _cell(value: Any) -> str:
+    """A label may hold a tab or a line's end, which part cells and rows here; a blank takes its place."""
+    return "" if value is None else str(value).translate(_BLANKS)
+
+
+def fasta_lines(records: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """(header, letters) -> the header and the letters, 60 a line."""
+    for header, letters in records:
+        yield f">{header.translate(_BLANKS)}".rstrip()
+        yield from (letters[at : at + FASTA_WIDTH] for at in range(0, len(letters), FASTA_WIDTH))
+
+
+def write_lines(texts: dict[Path, Iterable[str]]) -> list[Path]:
+    """Write files of lines; all are whole before the first takes its place."""
+    with ExitStack() as files:
+        for path, lines in texts.items():
+            with packed(files.enter_context(atomic(path)), path) as file:
+                file.writelines(f"{line}\n".encode() for line in lines)
+    return list(texts)
