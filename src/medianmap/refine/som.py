@@ -45,6 +45,8 @@ from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
 # Candidates that a thread looks at in one go.
 AHEAD = 32
+# Points whose smoothed dissimilarities are brought up to date in one go by a thread.
+POINTS = 1024
 
 # What an adjacent neuron counts, at least, while a map is refined: the first that does what is promised is taken.
 COUPLINGS = (0.04, 0.08, 0.02, 0.007)
@@ -184,7 +186,7 @@ class _State:
         self.e = np.zeros((K, N))
         run_chunks(lambda js: _smooth(H[js], self.G, self.e[js]), list(panels(K, 8)), n_jobs)
         self.least, self.who = np.empty((3, N)), np.empty((2, N), np.int32)
-        _three_least(self.e, self.least, self.who)
+        self._shift(np.zeros(K), self.G[0], self.G[0])
         self.farthest = self.G.max(axis=0).astype(np.float64)
         self.norm = float(H.sum(axis=1).max())
         self.path = [w.copy()]
@@ -234,25 +236,44 @@ class _State:
 
     def _move(self, l: int, c: int) -> None:
         d = self.candidates.rows(np.array([c]))[0]
-        _shift(self.H[:, l].copy(), d, self.G[l], self.e)
+        self._shift(np.ascontiguousarray(self.H[:, l]), d, self.G[l])
         self.w[l], self.G[l] = c, d
         np.maximum(self.farthest, d, out=self.farthest)
-        self._moved()
+        self.path.append(self.w.copy())
 
     def _exchange(self, k: int, l: int) -> None:
         """Neurons k and l exchange exemplars if that lowers the cost."""
         s = self.H[:, k] - self.H[:, l]
         x = self.G[l].astype(np.float64) - self.G[k]
+        if self._bound(s, x, k, l) >= 0.0:
+            return
         # Both dissimilarities are those of exemplars; s may be as large as two rows of H.
         size = 4.0 * float((self.m * self.farthest).sum())
         if _change(s, x, self.m, self.e, self.least[0]) < -(self._off() * size + 4 * len(x) * UNDERFLOW):
-            _shift(s, self.G[l], self.G[k], self.e)
+            self._shift(s, self.G[l], self.G[k])
             self.w[[k, l]], self.G[[k, l]] = self.w[[l, k]], self.G[[l, k]]
-            self._moved()
+            self.path.append(self.w.copy())
 
-    def _moved(self) -> None:
-        self.path.append(self.w.copy())
-        _three_least(self.e, self.least, self.who)
+    def _bound(self, s: FloatArray, x: FloatArray, k: int, l: int) -> float:
+        """The module's lower bound of a change, with the rows of both neurons that exchange taken exactly."""
+        others = np.delete(s, [k, l])
+        least, who = self.least, self.who
+        low = least[2] + np.minimum(others.min(initial=0.0) * x, others.max(initial=0.0) * x)
+        for value, slope in (
+            (least[0], s[who[0]]),
+            (least[1], s[who[1]]),
+            (self.e[k], s[k]),
+            (self.e[l], s[l]),
+        ):
+            low = np.minimum(low, value + slope * x)
+        return float((self.m * (low - least[0])).sum())
+
+    def _shift(self, s: FloatArray, new: NDArray[Any], old: NDArray[Any]) -> None:
+        run_chunks(
+            lambda part: _shift(s, new, old, part.start, part.stop, self.e, self.least, self.who),
+            list(panels(len(self.m), POINTS)),
+            self.n_jobs,
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -266,33 +287,33 @@ def _smooth(H, G, e):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _shift(s, new, old, e):  # type: ignore[no-untyped-def]
-    """e[j, i] += s_j (new_i - old_i)."""
-    for j in range(e.shape[0]):
-        if s[j] != 0.0:
-            for i in range(e.shape[1]):
-                e[j, i] += s[j] * (np.float64(new[i]) - np.float64(old[i]))
+def _shift(s, new, old, start, stop, e, least, who):  # type: ignore[no-untyped-def]
+    """e[j, i] += s_j (new_i - old_i) for points start .. stop - 1; then the three smallest of each column of e.
 
-
-@njit(cache=True, nogil=True)
-def _three_least(e, least, who):  # type: ignore[no-untyped-def]
-    """The three smallest of each column of e, and the rows of the first two; the lowest row on ties."""
-    least[:] = np.inf
-    who[:] = 0
+    who are the rows of the first two, the lowest on ties.
+    """
+    a, b, c = least[0, start:stop], least[1, start:stop], least[2, start:stop]
+    p, q = who[0, start:stop], who[1, start:stop]
+    x = new[start:stop].astype(np.float64) - old[start:stop]
+    a[:], b[:], c[:] = np.inf, np.inf, np.inf
+    p[:], q[:] = 0, 0
     for j in range(e.shape[0]):
-        for i in range(e.shape[1]):
-            v = e[j, i]
-            if v >= least[2, i]:
+        row = e[j, start:stop]
+        for i in range(x.shape[0]):
+            row[i] += s[j] * x[i]
+        for i in range(x.shape[0]):
+            v = row[i]
+            if v >= c[i]:
                 continue
-            if v >= least[1, i]:
-                least[2, i] = v
+            if v >= b[i]:
+                c[i] = v
                 continue
-            least[2, i] = least[1, i]
-            if v >= least[0, i]:
-                least[1, i], who[1, i] = v, j
+            c[i] = b[i]
+            if v >= a[i]:
+                b[i], q[i] = v, j
             else:
-                least[1, i], who[1, i] = least[0, i], who[0, i]
-                least[0, i], who[0, i] = v, j
+                b[i], q[i] = a[i], p[i]
+                a[i], p[i] = v, j
 
 
 @njit(cache=True, nogil=True)
