@@ -90,6 +90,15 @@ def labelled(problem: Problem, start: NDArray[Any], sigma: float) -> State:
     return State(start, problem.label_term.first(weights))
 
 
+def looked_at(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:
+    """The prototypes `start` as they are, with a record of their cost, for whoever moves them without epochs."""
+    state = start if isinstance(start, State) else labelled(problem, start, sigma)
+    G = problem.space.distances(state.prototypes)
+    cost = problem.assignment(G, sigma, problem.m).cost
+    record = Epoch(len(state.history), float(sigma), cost, quantization_error(G, problem.m), 0, 0)
+    return replace(state, history=(*state.history, record), converged=True)
+
+
 def anneal(
     problem: Problem,
     start: NDArray[Any] | State,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from .assignment import OnLattice
 from .base import BaseMap, Rule
-from .engine import OnEpoch, Problem, State
+from .engine import OnEpoch, Problem, State, looked_at
 from .metrics.registry import bind
 from .refine import refine_som, swap_medoids
 from .relational import RelationalSpace, between_prototypes, products, snapped
@@ -179,8 +179,12 @@ class MedianMap(DissimilarityMap):
         points nearest to them with data points alone."""
         if self.refine is not None and problem.label_term is not None and problem.label_term.beta < 1:
             raise ValueError("refine='swap' knows dissimilarities only, no labels; set refine=None, or beta=1.")
-        going_on = isinstance(start, State) and len(sigmas) == 1
-        if self._anneals_relationally() and not going_on:  # exemplars that only have to settle have come so far already
+        settling = len(sigmas) == 1  # K-means, or exemplars that only have to settle: nothing is annealed
+        if self.annealing == "auto" and self.refine is not None and settling:
+            # Swaps end where no epoch of K-means could move a prototype, and get there sooner by themselves.
+            return self._refined(problem, looked_at(problem, start, rule.sigma_end), rule)
+        going_on = isinstance(start, State) and settling
+        if self.annealing != "median" and not going_on:  # exemplars that only have to settle have come so far already
             space = RelationalSpace(source_of(problem.space), self.n_jobs)
             start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
             state = super()._annealed_from(replace(problem, space=space), start, sigmas, rule, rng, on_epoch, run)
@@ -188,12 +192,6 @@ class MedianMap(DissimilarityMap):
             start, sigmas = State(places, state.labels, state.history), np.array([rule.sigma_end])
         state = super()._annealed_from(problem, start, sigmas, rule, rng, on_epoch, run)
         return state if self.refine is None else self._refined(problem, state, rule)
-
-    def _anneals_relationally(self) -> bool:
-        if self.annealing == "auto":
-            # Swaps make up for what plain K-means loses, in less time than relational epochs take.
-            return self.refine is None or len(self._rule(self._size()[0]).sigmas) > 1
-        return self.annealing == "relational"
 
     def _refined(self, problem: Problem, state: State, rule: Rule) -> State:
         """The exemplars after swaps that lower the quantization error, or on a lattice the map's own cost."""

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .sources.base import ALL, FloatArray, IntArray, Source, mean_of_pairs, panels, plain, rows_per_panel
+from .sources.base import ALL, FloatArray, IntArray, Source, mean_of_pairs, panels, plain, point_rows, rows_per_panel
 from .sources.dense import SubsetSource
 from .threads import limited, run_chunks
 from .weights import Weights
@@ -28,10 +28,10 @@ from .weights import Weights
 TOLERANCE = 1e-12
 
 # BLAS multiplies zeros faster than a loop leaves them out, until so few coefficients are left.
-SPARSE = 0.06
+SPARSE = 0.04
 
-# Points a chunk of a product.
-CHUNK = 128
+# Points a chunk of a product, points and prototypes a chunk of a sparse one: what they sum up stays in the cache.
+CHUNK, POINTS, PROTOTYPES = 256, 1024, 8
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class RelationalSpace:
         # The very same array while prototypes stand still, as in MedianSpace.
         if "P" not in self.memory or not np.array_equal(self.memory["P"], P):
             dense = np.count_nonzero(P) > SPARSE * P.size
-            self.memory["P"], self.memory["G"] = P, self._dense(P) if dense else self.rowwise(P)[0]
+            self.memory["P"], self.memory["G"] = P, self._dense(P) if dense else self._sparse(P)
         return self.memory["G"]
 
     def rowwise(self, P: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -83,20 +83,34 @@ class RelationalSpace:
         s = self_terms(P, Q.T)
         return np.asfortranarray(Q - s + 0.0), s  # + 0.0: no negative zeros, whose bits order differently
 
+    def _sparse(self, P: FloatArray) -> FloatArray:
+        """The same by whole rows of candidates, where they lie in memory: a few times as fast, to the same bits."""
+        C = point_rows(self.source)
+        if C is None or not self.source.symmetric:
+            return self.rowwise(P)[0]
+        alpha, Q = csr_array(P), np.zeros(P.shape)
+
+        def add(js: slice) -> None:
+            _add_rows(C, alpha.indptr[js.start : js.stop + 1], alpha.indices, alpha.data, Q[js])
+
+        run_chunks(add, list(panels(len(P), PROTOTYPES)), self.n_jobs)
+        return (Q - self_terms(P, Q)[:, None] + 0.0).T
+
     def _dense(self, P: FloatArray) -> FloatArray:
-        """The same by BLAS, up to rounding: much faster where most coefficients count."""
+        """The same by BLAS in the precision of D, up to rounding: much faster where most coefficients count."""
         n = self.n_points
-        GT = np.empty((len(P), n))
+        P = P.astype(np.float32 if self.source.dtype == np.float32 else np.float64, copy=False)
+        GT = np.empty(P.shape, P.dtype)
         with limited(1):
             for rows in panels(n, rows_per_panel(n)):
                 block = plain(self.source.block(rows, ALL))
 
                 def multiply(part: slice, block: NDArray[Any] = block, first: int = rows.start) -> None:
-                    product = P @ block[part].astype(np.float64, copy=False).T
+                    product = P @ block[part].astype(P.dtype, copy=False).T
                     GT[:, first + part.start : first + part.stop] = product
 
                 run_chunks(multiply, list(panels(len(block), CHUNK)), self.n_jobs)
-        return (GT - self_terms(P, GT)[:, None] + 0.0).T
+        return (GT - self_terms(P, GT).astype(P.dtype)[:, None] + P.dtype.type(0)).T
 
     def mean(self, m: FloatArray) -> float:
         return mean_of_pairs(self.source, m)
@@ -122,7 +136,7 @@ def _shares(weights: Weights, js: slice, alpha: FloatArray) -> None:
 
 def self_terms(P: FloatArray, products: FloatArray) -> FloatArray:
     """(K,) alpha_j' D alpha_j / 2, from coefficients P (K, N) and products (K, N) = (D alpha_j)_i."""
-    return 0.5 * (P * products).sum(axis=1)
+    return 0.5 * (P * products).sum(axis=1, dtype=np.float64)
 
 
 def products(D: NDArray[Any], alpha: csr_array, n_jobs: int | None = None) -> FloatArray:
@@ -146,6 +160,20 @@ def _sparse_products(D, start, column, value, out):  # type: ignore[no-untyped-d
             for k in range(start[j], start[j + 1]):
                 total += value[k] * np.float64(D[i, column[k]])
             out[i, j] = total
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(C, start, column, value, Q):  # type: ignore[no-untyped-def]
+    """Q[j] += sum_l alpha[j, l] C[l], l ascending, some points at a time: the sums of `_sparse_products`."""
+    n = Q.shape[1]
+    for first in range(0, n, POINTS):
+        last = min(first + POINTS, n)
+        for j in range(Q.shape[0]):
+            q = Q[j, first:last]
+            for k in range(start[j], start[j + 1]):
+                a, row = value[k], C[column[k], first:last]
+                for i in range(last - first):
+                    q[i] += a * np.float64(row[i])
 
 
 def snapped(G: FloatArray, distinct: bool) -> IntArray:
