@@ -246,6 +246,15 @@ def test_labels_of_headers(here):
         assert rows("map/assignments.tsv")[0]["label"] == expected
 
 
+def test_labels_in_the_order_of_the_points(here, capsys):
+    Path("column.txt").write_text("label\n" + "\n".join(["x", "y", "?"] * 12) + "\n")
+    assert fit("--map", "kmeans", "-k", "2", "--no-report", "--labels", "column.txt", "-o", "map") == 0
+    assert [row["label"] for row in rows("map/assignments.tsv")[:4]] == ["x", "y", "", "x"]
+    Path("column.txt").write_text("x\ny\n")
+    assert fit("--map", "kmeans", "-k", "2", "--labels", "column.txt", "-o", "other") == 2
+    assert "2 labels without ids for the 36 points of words.fasta" in capsys.readouterr().err
+
+
 def test_labels_guide_the_map_if_beta_says_so(here):
     Path("few.csv").write_text("w0,a\nw13,b\nw14,b\nw30,\n")
     args = ["--map", "gas", "-k", "4", "--labels", "few.csv"]
@@ -299,6 +308,15 @@ def test_patches_go_on_after_an_interruption(beta, here):
     assert len(rows("part/assignments.tsv")) == 36
     assert np.bincount([int(row["neuron"]) for row in rows("part/assignments.tsv")], minlength=3).sum() == 36
     assert model.predict(WORDS[:3]).shape == (3,)
+
+
+def test_patches_of_a_matrix(here):
+    D = bind("edit").between(WORDS, WORDS)
+    write_phylip("D.phy", D, IDS)
+    assert run("fit", "D.phy", "--map", "kmeans", "-k", 3, "--patch", 12, "-o", "map") == 0
+    w = load("map/model.mmap").medoid_indices_
+    assert [int(row["neuron"]) for row in rows("map/assignments.tsv")] == D[:, w].argmin(axis=1).tolist()
+    assert [row["exemplar_id"] for row in rows("map/prototypes.tsv")] == [IDS[i] for i in w]
 
 
 def test_dissimilarities_go_on_and_those_of_other_data_are_dropped(here, monkeypatch):
@@ -389,10 +407,13 @@ def test_verbose_logs_every_epoch(here, capfd, monkeypatch):
     assert contents("map") == contents("plain")
 
 
+STAGES = ("dissimilarities", "health", "epochs", "assignment", "summary", "report")
+
+
 def test_python_prints_nothing_and_tells_every_stage(here, capfd):
     watch = Stops("", 1)
     result = run_fit(FitSettings("words.fasta", grid=(2, 2), labels="header"), "map", watch=watch)
-    assert dict.fromkeys(watch.seen) == dict.fromkeys(["dissimilarities", "epochs", "assignment"])
+    assert dict.fromkeys(watch.seen) == dict.fromkeys(STAGES)
     assert len(watch.told) == 1
     assert sorted(file.name for file in result.files) == FILES
     assert result.model.metric == result.settings.metric == "alignment"
