@@ -21,6 +21,7 @@ from fits import FILES, IDS, KIND, SAME, WORDS, contents, fit, rows, run, write_
 from medianmap import MedianSOM, PrototypeClassifier, load, save
 from medianmap.commands.progress import stage_bars
 from medianmap.fitting import FitSettings, Watch, run_fit
+from medianmap.fitting.folder import workshop
 from medianmap.metrics import bind
 from medianmap.readers import read, write_phylip
 
@@ -330,7 +331,12 @@ def test_dissimilarities_go_on_and_those_of_other_data_are_dropped(here, monkeyp
     assert contents("part") == contents("whole")
     with pytest.raises(KeyboardInterrupt):
         run_fit(settings, "other", watch=Stops("epochs", 0.1))
-    assert sorted(os.listdir("other.partial")) == ["about.txt", "dissimilarities.npy", "dissimilarities.npy.json"]
+    assert sorted(os.listdir("other.partial")) == [
+        "about.txt",
+        "dissimilarities.npy",
+        "dissimilarities.npy.json",
+        "lock",
+    ]
     other = FitSettings("words.fasta", grid=(2, 2), metric="edit", params={"indel": 3})
     run_fit(other, "other")
     run_fit(other, "fresh")
@@ -342,6 +348,16 @@ def test_what_can_not_be_gone_on_with_is_not_kept(here, rng):
     with pytest.raises(KeyboardInterrupt, match=r"stopped, nothing was written"):
         run_fit(FitSettings("x.csv", grid=(2, 2)), "new/map", watch=Stops("epochs", 0.1))
     assert sorted(os.listdir()) == ["words.fasta", "x.csv"]
+
+
+def test_two_fits_into_one_folder(here, capsys):
+    with workshop(Path("map"), force=False) as shop:
+        shop.state("dissimilarities.npy", "of the first").write_bytes(b"long work")
+        assert fit("--grid", "2x2", "-o", "map") == 2
+        assert capsys.readouterr().err == (
+            "medianmap: Another fit is writing map; wait for it, or choose another folder for -o.\n"
+        )
+        assert shop.keeps
 
 
 def started(*args):
@@ -407,7 +423,7 @@ def test_verbose_logs_every_epoch(here, capfd, monkeypatch):
     assert contents("map") == contents("plain")
 
 
-STAGES = ("dissimilarities", "health", "epochs", "assignment", "summary", "report")
+STAGES = ("reading", "dissimilarities", "health", "epochs", "assignment", "summary", "report")
 
 
 def test_python_prints_nothing_and_tells_every_stage(here, capfd):

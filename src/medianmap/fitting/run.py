@@ -68,6 +68,7 @@ def run_fit(
     watch = watch or Watch()
     check_settings(settings)
     with workshop(Path(out), force) as shop:
+        watch.progress("reading", 0, None)
         given = read_given(settings.input, settings.read, settings.labels)
         data = about_data(settings.input, given)
         if recorded and recorded.get("sha256", data.get("sha256")) != data.get("sha256"):
