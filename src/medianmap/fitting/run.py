@@ -133,7 +133,9 @@ class Stage(Watch):
     def __init__(self, watch: Watch) -> None:
         self.watch, self.at, self.share = watch, "reading", ""
         self.verbose = watch.verbose
-        self.tell = watch.tell  # type: ignore[method-assign]
+
+    def tell(self, sentence: str) -> None:
+        self.watch.tell(sentence)
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
         self.at, self.share = stage, f"{done / total:.0%} of the {stage} were done" if total else ""
