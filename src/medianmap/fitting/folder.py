@@ -52,9 +52,10 @@ class Workshop:
         return self.path / name
 
     @property
-    def keeps(self) -> bool:
-        """Whether there is something to go on with."""
-        return any(each.name != ABOUT for each in self._kept())
+    def keeps(self) -> str:
+        """What there is to go on with, in words; empty if there is nothing."""
+        names = [each.name for each in self._kept() if each.name != ABOUT]
+        return f"the {names[0].split('.')[0]} so far" if names else ""
 
     def _kept(self) -> list[Path]:
         return [each for each in self.path.iterdir() if each.is_file() and each.name != LOCK]

@@ -147,7 +147,7 @@ class Stage(Watch):
         if not (shop.path.exists() and shop.keeps):
             return f"stopped, nothing was written ({reached}); run the same command again."
         return (
-            f"stopped; {reached}, and {shop.path} keeps what can be gone on with: run the same command again, "
+            f"stopped; {reached}, and {shop.path} keeps {shop.keeps}: run the same command again to go on, "
             "or delete that folder."
         )
 
