@@ -125,6 +125,17 @@ def test_what_is_listed_fits(points, n_free, most):
         assert cap == min(most, rank.max() + 1)
 
 
+def test_names_too_long_for_a_page_are_left_to_the_file(rng):
+    X = rng.normal(size=(30_000, 2))
+    ids = [f"{'<>&' * 12}{i:05d}" for i in range(len(X))]
+    content = gather(BatchKMeans(20, random_state=0, n_epochs=2).fit(X), X, ids=ids)
+    listed = content["listed"]
+    assert 0 < listed["n_listed"] < listed["n_searchable"] < 30_000
+    assert not listed["complete"]
+    assert 4_000_000 < len(render(content).encode()) < 5_000_000
+    assert max(len(members["ids"]) for members in content["members"]) == listed["cap"]
+
+
 def test_a_graph_by_brute_force(gas, D):
     content = gather(gas, IRIS.data)
     G, w = D[:, gas.medoid_indices_], gas.medoid_indices_

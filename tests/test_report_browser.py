@@ -424,6 +424,7 @@ def test_narrow_dark_and_printed(globin_page, visit):
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 23, 26)"
     page.click("#n3")
+    assert page.evaluate("document.querySelector('#panel h2').getBoundingClientRect().top < innerHeight")
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.querySelector('#search')).display") != "none"
     assert not page.is_visible("#search")

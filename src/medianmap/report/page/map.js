@@ -178,10 +178,6 @@ map.addEventListener('keydown', (event) => {
   event.preventDefault();
   keys[event.key]();
 });
-map.addEventListener('mousedown', (event) => { // focus without a jump: the page would move away under the pointer
-  event.preventDefault();
-  map.focus({ preventScroll: true });
-});
 const cellAt = (event) => event.target.closest('[data-neuron]');
 map.addEventListener('click', (event) => {
   if (cellAt(event)) select(Number(cellAt(event).dataset.neuron));
