@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from medianmap.cli import main
+from medianmap.fitting import Watch
 
 FILES = ["assignments.tsv", "config.toml", "model.mmap", "prototypes.fasta", "report.html", "summary.json"]
 SAME = [name for name in FILES if name != "report.html"]
@@ -51,3 +52,18 @@ def rows(path):
 
 def contents(folder, names=SAME):
     return {name: (Path(folder) / name).read_bytes() for name in names}
+
+
+class Stops(Watch):
+    """Ctrl-C when a stage has come so far."""
+
+    def __init__(self, stage, share):
+        self.stage, self.share, self.seen, self.told = stage, share, [], []
+
+    def progress(self, stage, done, total):
+        self.seen.append(stage)
+        if stage == self.stage and done >= self.share * (total or 1):
+            raise KeyboardInterrupt
+
+    def tell(self, sentence):
+        self.told.append(sentence)

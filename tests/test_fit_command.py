@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -16,11 +15,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import optional
-from fits import FILES, IDS, KIND, SAME, WORDS, contents, fit, rows, run, write_words
+from fits import FILES, IDS, KIND, SAME, WORDS, Stops, contents, fit, rows, run, write_words
 
 from medianmap import MedianSOM, PrototypeClassifier, load, save
 from medianmap.commands.progress import stage_bars
-from medianmap.fitting import FitSettings, Watch, run_fit
+from medianmap.fitting import FitSettings, run_fit
 from medianmap.metrics import bind
 from medianmap.readers import read, write_phylip
 
@@ -246,6 +245,15 @@ def test_labels_of_headers(here):
         assert rows("map/assignments.tsv")[0]["label"] == expected
 
 
+def test_labels_in_the_order_of_the_points(here, capsys):
+    Path("column.txt").write_text("label\n" + "\n".join(["x", "y", "?"] * 12) + "\n")
+    assert fit("--map", "kmeans", "-k", "2", "--no-report", "--labels", "column.txt", "-o", "map") == 0
+    assert [row["label"] for row in rows("map/assignments.tsv")[:4]] == ["x", "y", "", "x"]
+    Path("column.txt").write_text("x\ny\n")
+    assert fit("--map", "kmeans", "-k", "2", "--labels", "column.txt", "-o", "other") == 2
+    assert "2 labels without ids for the 36 points of words.fasta" in capsys.readouterr().err
+
+
 def test_labels_guide_the_map_if_beta_says_so(here):
     Path("few.csv").write_text("w0,a\nw13,b\nw14,b\nw30,\n")
     args = ["--map", "gas", "-k", "4", "--labels", "few.csv"]
@@ -262,110 +270,6 @@ def test_labels_guide_the_map_if_beta_says_so(here):
     assert np.array_equal(model.prototype_labels_, direct.prototype_labels_)
     assert model.estimator_.medoid_indices_.tolist() == direct.estimator_.medoid_indices_.tolist()
     assert json.loads(Path("guided/summary.json").read_text())["quality"]["training_accuracy"] == 1
-
-
-# --- large data ---------------------------------------------------------------------------------------------------
-
-
-class Stops(Watch):
-    """Ctrl-C when a stage has come so far."""
-
-    def __init__(self, stage, share):
-        self.stage, self.share, self.seen, self.told = stage, share, [], []
-
-    def progress(self, stage, done, total):
-        self.seen.append(stage)
-        if stage == self.stage and done >= self.share * (total or 1):
-            raise KeyboardInterrupt
-
-    def tell(self, sentence):
-        self.told.append(sentence)
-
-
-@pytest.mark.parametrize("beta", [None, 0.5])
-def test_patches_go_on_after_an_interruption(beta, here):
-    settings = FitSettings("words.fasta", "kmeans", k=3, metric="edit", patch=9, labels="header", beta=beta)
-    run_fit(settings, "whole")
-    with pytest.raises(KeyboardInterrupt, match=r"50% of the patches were done, and part\.partial keeps"):
-        run_fit(settings, "part", watch=Stops("patches", 0.5))
-    assert os.listdir("part.partial") != []
-    assert not Path("part").exists()
-    again = Stops("", 1)
-    run_fit(settings, "part", watch=again)
-    assert again.seen.count("patches") == 2
-    assert contents("part") == contents("whole")
-    assert not Path("part.partial").exists()
-    model = load("part/model.mmap")
-    assert len(rows("part/assignments.tsv")) == 36
-    assert np.bincount([int(row["neuron"]) for row in rows("part/assignments.tsv")], minlength=3).sum() == 36
-    assert model.predict(WORDS[:3]).shape == (3,)
-
-
-def test_dissimilarities_go_on_and_those_of_other_data_are_dropped(here, monkeypatch):
-    monkeypatch.setattr("medianmap.allpairs.BLOCK_SECONDS", 1e-5)  # many blocks
-    settings = FitSettings("words.fasta", grid=(2, 2), metric="edit")
-    run_fit(settings, "whole")
-    with pytest.raises(KeyboardInterrupt, match=r"of the dissimilarities were done, and part\.partial keeps"):
-        run_fit(settings, "part", watch=Stops("dissimilarities", 0.3))
-    again = Stops("", 1)
-    run_fit(settings, "part", watch=again)
-    assert contents("part") == contents("whole")
-    with pytest.raises(KeyboardInterrupt):
-        run_fit(settings, "other", watch=Stops("epochs", 0.1))
-    assert sorted(os.listdir("other.partial")) == ["about.txt", "dissimilarities.npy", "dissimilarities.npy.json"]
-    other = FitSettings("words.fasta", grid=(2, 2), metric="edit", params={"indel": 3})
-    run_fit(other, "other")
-    run_fit(other, "fresh")
-    assert contents("other") == contents("fresh")
-
-
-def test_what_can_not_be_gone_on_with_is_not_kept(here, rng):
-    np.savetxt("x.csv", rng.normal(size=(30, 2)), delimiter=",")
-    with pytest.raises(KeyboardInterrupt, match=r"stopped, nothing was written"):
-        run_fit(FitSettings("x.csv", grid=(2, 2)), "new/map", watch=Stops("epochs", 0.1))
-    assert sorted(os.listdir()) == ["words.fasta", "x.csv"]
-
-
-def started(*args):
-    return subprocess.Popen(
-        [sys.executable, "-m", "medianmap", *args], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-
-
-def wait_for(path, at_least=0):
-    for _ in range(1200):
-        if path.exists() and path.stat().st_size > at_least:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{path} did not appear")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_ctrl_c_while_dissimilarities_are_computed_and_in_training(here, rng):
-    long = ["".join(rng.choice(list("ACGT"), 4000)) for _ in range(36)]
-    Path("long.fasta").write_text("".join(f">s{k}\n{s}\n" for k, s in enumerate(long)))
-    command = ["fit", "long.fasta", "--metric", "edit", "--grid", "2x2", "-o", "map"]
-    process = started(*command)
-    wait_for(Path("map.partial/dissimilarities.npy.journal"))
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert err.count("\n") == 1
-    assert re.search(r"medianmap: stopped; .*map\.partial keeps .* run the same command again", err)
-    assert out == ""
-    assert not Path("map").exists()
-    # It goes on, into a training without end.
-    process = started(*command, "--epochs", "100000000")
-    wait_for(Path("map.partial/dissimilarities.npy.json"))
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "Traceback" not in err
-    assert sorted(os.listdir()) == ["long.fasta", "map.partial", "words.fasta"]
-    assert run(*command) == 0
-    assert sorted(os.listdir()) == ["long.fasta", "map", "words.fasta"]
 
 
 # --- what it says -------------------------------------------------------------------------------------------------
@@ -389,10 +293,13 @@ def test_verbose_logs_every_epoch(here, capfd, monkeypatch):
     assert contents("map") == contents("plain")
 
 
+STAGES = ("reading", "dissimilarities", "health", "epochs", "assignment", "summary", "report")
+
+
 def test_python_prints_nothing_and_tells_every_stage(here, capfd):
     watch = Stops("", 1)
     result = run_fit(FitSettings("words.fasta", grid=(2, 2), labels="header"), "map", watch=watch)
-    assert dict.fromkeys(watch.seen) == dict.fromkeys(["dissimilarities", "epochs", "assignment"])
+    assert dict.fromkeys(watch.seen) == dict.fromkeys(STAGES)
     assert len(watch.told) == 1
     assert sorted(file.name for file in result.files) == FILES
     assert result.model.metric == result.settings.metric == "alignment"

@@ -8,6 +8,7 @@ from maps import METHODS, blob_distances, blobs, estimator, grid_of
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, PrototypeClassifier, load, save
 from medianmap.quality import topographic_error
+from medianmap.refine import swap_medoids
 
 
 def loss(D, m, medoids):
@@ -74,7 +75,7 @@ def test_threads_and_weights_of_zero(method, rng):
     assert (one.medoid_indices_ >= 10).all()
 
 
-def test_auto_is_relational_but_for_refined_k_means(rng):
+def test_auto_is_relational_and_leaves_k_means_to_the_swaps(rng):
     D = blob_distances(rng, n=120, centers=9)
 
     def same(auto, other):
@@ -82,7 +83,14 @@ def test_auto_is_relational_but_for_refined_k_means(rng):
 
     fixed = {"metric": "precomputed", "random_state": 0}
     assert same(MedianKMeans(9, **fixed), MedianKMeans(9, annealing="relational", **fixed))
-    assert same(MedianKMeans(9, refine="swap", **fixed), MedianKMeans(9, annealing="median", refine="swap", **fixed))
+    start = np.random.default_rng(3).choice(120, 9, replace=False)
+    swapped = MedianKMeans(9, metric="precomputed", refine="swap", init=start).fit(D)
+    np.testing.assert_array_equal(swapped.medoid_indices_, swap_medoids(D, start).medoids)
+    assert (swapped.n_iter_, swapped.converged_) == (1, True)
+    assert swapped.history_["cost"][0] == D[:, start].min(axis=1).sum()
+    # No epoch of K-means moves a prototype of a local optimum.
+    alternated = MedianKMeans(9, metric="precomputed", annealing="median", init=swapped.medoid_indices_).fit(D)
+    np.testing.assert_array_equal(alternated.medoid_indices_, swapped.medoid_indices_)
     for refine in (None, "swap"):
         assert same(
             MedianNeuralGas(9, refine=refine, **fixed),

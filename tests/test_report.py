@@ -125,6 +125,17 @@ def test_what_is_listed_fits(points, n_free, most):
         assert cap == min(most, rank.max() + 1)
 
 
+def test_names_too_long_for_a_page_are_left_to_the_file(rng):
+    X = rng.normal(size=(30_000, 2))
+    ids = [f"{'<>&' * 12}{i:05d}" for i in range(len(X))]
+    content = gather(BatchKMeans(20, random_state=0, n_epochs=2).fit(X), X, ids=ids)
+    listed = content["listed"]
+    assert 0 < listed["n_listed"] < listed["n_searchable"] < 30_000
+    assert not listed["complete"]
+    assert 4_000_000 < len(render(content).encode()) < 5_000_000
+    assert max(len(members["ids"]) for members in content["members"]) == listed["cap"]
+
+
 def test_a_graph_by_brute_force(gas, D):
     content = gather(gas, IRIS.data)
     G, w = D[:, gas.medoid_indices_], gas.medoid_indices_
@@ -200,8 +211,8 @@ def test_exemplars_by_their_kind(som, rng):
         np.quantile(IRIS.data[:, 2], [0.05, 0.25, 0.5, 0.75, 0.95]), rel=1e-4
     )
 
-    def kind_of(W):
-        return exemplars(None, type("Fitted", (), {"cluster_centers_": W})(), None)
+    def kind_of(W, metric=None):
+        return exemplars(None, type("Fitted", (), {"cluster_centers_": W, "metric": metric})(), None)
 
     assert kind_of(["ACGT", "GGCA"])["alphabet"] == "dna"
     assert kind_of(["MKVLAW", "MTEYKL"])["alphabet"] == "protein"
@@ -211,7 +222,7 @@ def test_exemplars_by_their_kind(som, rng):
     long = kind_of([rng.normal(size=1000), rng.normal(size=3)])
     assert [len(each["values"]) for each in long["data"]] == [400, 3]
     assert long["data"][0]["length"] == 1000
-    spectrum = kind_of([np.column_stack([np.arange(500.0), np.arange(500.0) + 1])])
+    spectrum = kind_of([np.column_stack([np.arange(500.0), np.arange(500.0) + 1])], "spectrum-cosine")
     assert spectrum["data"][0]["y"] == [float(k) for k in range(101, 501)]
     assert kind_of([frozenset({"b", "a"})])["data"] == [{"text": "a, b", "length": 4}]
     assert kind_of(["A" * 30_000])["data"][0] == {"text": "A" * 20_000, "length": 30_000}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import optional
+from sklearn.datasets import load_iris
 
 from medianmap import BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
 from medianmap.datasets import load_globins
@@ -349,11 +350,11 @@ def test_a_graph_a_series_and_vectors_are_drawn(write, visit, rng):
     content = gather(MedianNeuralGas(6, random_state=0).fit(X), X)
     page = visit(write(content))
     assert page.locator(".link").count() >= 1
-    before = page.get_attribute("#n2", "d")
+    before = page.get_attribute("#n2", "r")
     page.click("#n2")
     assert page.locator(".drawing .dot").count() == 3
     page.click("[aria-label='Zoom in']")
-    assert page.get_attribute("#n2", "d") != before  # nodes part as one looks closer
+    assert page.get_attribute("#n2", "r") != before  # nodes part as one looks closer
     assert page.locator("svg.near").count() == 1
     waves = [np.sin(np.linspace(0, 6 + k % 3, 30 + k % 5)) for k in range(24)]
     page = visit(write(gather(MedianSOM((2, 3), metric="dtw", random_state=0).fit(waves), waves)))
@@ -365,16 +366,75 @@ def test_a_graph_a_series_and_vectors_are_drawn(write, visit, rng):
     assert page.locator("#panel svg").count() == 0
 
 
+def test_capped_members_point_to_the_file(globins, write, visit):
+    content = {**globins[0], "members": [dict(m) for m in globins[0]["members"]]}
+    j = max(range(20), key=lambda j: content["neurons"][j]["hits"])
+    for members in content["members"]:
+        members["others"] = members["ids"][2:]
+        for name in ("ids", "dissimilarities", "classes"):
+            members[name] = members[name][:2]
+    content["listed"] = {"cap": 2, "complete": False, "n_listed": 40, "n_searchable": 126}
+    page = visit(write(content))
+    page.click(f"#n{j}")
+    assert first_column(page, 0) == content["members"][j]["ids"]
+    assert f"and {content['neurons'][j]['hits'] - 2} more in assignments.tsv" in page.inner_text("#panel")
+    assert page.locator("#download-points").count() == 0
+    page.fill("#search", content["members"][j]["others"][-1])
+    page.wait_for_selector("#found button")
+    assert page.eval_on_selector_all(".cell.found", "all => all.map(c => +c.dataset.neuron)") == [j]
+
+
+def test_component_planes_and_mixtures(write, visit):
+    iris = load_iris(as_frame=True)
+    names = [f"species {k % 2}" for k in iris.target]
+    content = gather(BatchSOM((2, 3), n_epochs=5, random_state=0).fit(iris.data), iris.data, y=names)
+    page = visit(write(content))
+    page.check("input[value=feature]")
+    for k in (0, 3):
+        page.select_option("#feature", str(k))
+        values = [data["values"][k] for data in content["exemplars"]["data"]]
+        fills = page.eval_on_selector_all(".cell", "all => all.map(c => c.getAttribute('fill'))")
+        shares = (np.array(values) - min(values)) / np.ptp(values)
+        for share, fill in zip(shares, fills, strict=True):
+            assert as_rgb(fill) == pytest.approx(ramp(content, "light", share), abs=1.01)
+        assert iris.feature_names[k] in page.inner_text("#legend")
+    page.check("input[value=hits]")
+    assert not page.is_visible("#feature")
+    j = int(np.argmin([max(row) for row in content["classes"]["shares"]]))
+    page.click(f"#n{j}")
+    told = page.locator(".mixture .key").all_text_contents()
+    assert len(told) == 2
+    assert told[0] == f"{content['neurons'][j]['majority']}{100 * content['neurons'][j]['purity']:.0f}%"
+
+
+@pytest.mark.parametrize("model", [BatchSOM((1, 1), n_epochs=1), MedianKMeans(1), MedianSOM((2, 4), periodic=True)])
+def test_the_least_of_maps(model, write, visit, rng):
+    X = rng.normal(size=(12, 2))
+    page = visit(write(gather(model.fit(X), X)))
+    for key in ("u", "quality", "group", "hits"):
+        page.check(f"input[value={key}]")
+    page.click("#n0")
+    assert page.inner_text("#panel h2").startswith("Neuron 0")
+    assert "NaN" not in page.inner_text("body")
+    assert "Infinity" not in page.inner_text("body")
+
+
 def test_narrow_dark_and_printed(globin_page, visit):
     page = visit(globin_page, viewport={"width": 360, "height": 740}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 23, 26)"
     page.click("#n3")
+    assert page.evaluate("document.querySelector('#panel h2').getBoundingClientRect().top < innerHeight")
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.querySelector('#search')).display") != "none"
     assert not page.is_visible("#search")
     assert page.is_visible("#n3")
     assert page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor") == "rgb(255, 255, 255)"
+    page.emulate_media(media="screen")
+    page.check("input[value=hits]")
+    by_night = page.get_attribute("#n3", "fill")
+    page.emulate_media(media="print")
+    until(page, f"document.querySelector('#n3').getAttribute('fill') !== '{by_night}'")  # paper is always light
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ class MedianKMeans(KMeansRule, MedianMap):
     n_init : how many starts; the result of least quantization error is kept.
     annealing : "median" (prototypes are data points all the way: the chapter's method), "relational" (they are
         combinations of the data until sigma_end, then data points: better maps, more time), or "auto": relational,
-        but for K-means with refine="swap", which comes to the same end sooner.
+        and for K-means with refine="swap" neither, since swaps come to the same end sooner by themselves.
     collisions : "distinct" (no two prototypes share a point), "noise" (small random perturbation of the dissimilarities
         each epoch) or "allow".
     search : how prototypes are searched, "auto", "standard", "gemm", "certified" or one of the chapter's strategies

@@ -12,11 +12,13 @@ from typing import BinaryIO, cast
 
 
 def check_target(target: Path) -> None:
-    """The folder is there, and the name is not a folder's."""
+    """The folder is there and may be written, and the name is not a folder's."""
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}; create it, then write {target.name} there.")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the path of a file.")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"{target} cannot be written: the folder is read-only for you; choose another.")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -110,7 +110,7 @@ def _check_there(file: str) -> None:
         raise FileNotFoundError(f"There is no file {file}; check the path.")
 
 
-def stopped(sentence: str) -> None:
+def stopped(sentence: str) -> NoReturn:
     """The end of a command that Ctrl-C interrupts."""
     click.echo(f"medianmap: {sentence}", err=True)
     sys.exit(INTERRUPTED)

@@ -9,6 +9,9 @@ from typing import Any
 
 from .options import shows_progress
 
+# What is counted in a stage whose name does not say it.
+UNITS = {"patches": "objects", "assignment": "objects"}
+
 Report = Callable[[int, "int | None", float], None]
 
 
@@ -47,7 +50,8 @@ def stage_bars(shown: bool) -> Iterator[Callable[[str, int, int | None], None]]:
                 tasks[stage] = bars.add_task("", total=total), done, now
             task, n, at = tasks[stage]
             rate = (done - n) / (now - at) if now > at else 0.0
-            bars.update(task, completed=done, total=total, description=pace(rate, done, total, stage) or stage)
+            told = pace(rate, done, total, UNITS.get(stage, stage))
+            bars.update(task, completed=done, total=total, description=f"{stage}: {told}" if told else stage)
 
         yield report
 

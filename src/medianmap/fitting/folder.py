@@ -8,7 +8,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ FILES = (
     "model.mmap", "assignments.tsv", "assignments.tsv.gz", "prototypes.fasta", "prototypes.fasta.gz", "prototypes.tsv",
     "prototypes.tsv.gz", "summary.json", "report.html", "config.toml",
 )  # fmt: skip
-ABOUT = "about.txt"
+ABOUT, LOCK = "about.txt", "lock"
 
 
 def check_out(out: Path, force: bool) -> None:
@@ -46,16 +46,19 @@ class Workshop:
         """Where to keep a state of what `about` tells from anything else; an older state of other things goes."""
         noted = self.path / ABOUT
         if not noted.exists() or noted.read_text() != about:
-            for each in self.path.iterdir():
-                if each != self.files:
-                    each.unlink() if each.is_file() else shutil.rmtree(each)
+            for each in self._kept():
+                each.unlink()
             write_text(noted, about)
         return self.path / name
 
     @property
-    def keeps(self) -> bool:
-        """Whether there is something to go on with."""
-        return any(each.name != ABOUT and each != self.files for each in self.path.iterdir())
+    def keeps(self) -> str:
+        """What there is to go on with, in words; empty if there is nothing."""
+        names = [each.name for each in self._kept() if each.name != ABOUT]
+        return f"the {names[0].split('.')[0]} so far" if names else ""
+
+    def _kept(self) -> list[Path]:
+        return [each for each in self.path.iterdir() if each.is_file() and each.name != LOCK]
 
     def deliver(self) -> None:
         """Put the new files in their place; nothing can come between where other files are there already."""
@@ -74,26 +77,40 @@ class Workshop:
 @contextmanager
 def workshop(out: Path, force: bool) -> Iterator[Workshop]:
     """The workshop of a folder that may be written; what is of no use to a next run is gone when it is left."""
+    from ..journal import locked
+
     check_out(out, force)
     shop = Workshop(out)
-    new = _first_missing(out.parent)
+    new = _first_missing(shop.path)
+    with ExitStack() as held:
+        try:
+            shop.path.mkdir(parents=True, exist_ok=True)
+            alone = locked(held.enter_context((shop.path / LOCK).open("a+b")))
+            if alone:
+                for left in shop.path.glob("files-*"):  # by a run that was killed
+                    shutil.rmtree(left)
+                shop.files = Path(tempfile.mkdtemp(prefix="files-", dir=shop.path))
+                shop.files.chmod(0o777 & ~_umask())
+        except OSError as error:
+            if new is not None:
+                shutil.rmtree(new, ignore_errors=True)
+            raise type(error)(f"{out} cannot be written: {error.strerror}; choose another folder for -o.") from None
+        if not alone:
+            raise ValueError(f"Another fit is writing {out}; wait for it, or choose another folder for -o.")
+        with _tidied(shop, new):
+            yield shop
+
+
+@contextmanager
+def _tidied(shop: Workshop, new: Path | None) -> Iterator[None]:
+    """Leave nothing behind that a next run cannot use; `new` is the uppermost folder that was made."""
     try:
-        shop.path.mkdir(parents=True, exist_ok=True)
-        shop.files = Path(tempfile.mkdtemp(prefix="files-", dir=shop.path))
-        shop.files.chmod(0o777 & ~_umask())
-    except OSError as error:
-        if new is not None:
-            shutil.rmtree(new, ignore_errors=True)
-        raise type(error)(f"{out} cannot be written: {error.strerror}; choose another folder for -o.") from None
-    try:
-        yield shop
+        yield
     except BaseException as error:
         shutil.rmtree(shop.files, ignore_errors=True)
         # A user's mistake must be put right first, and then other dissimilarities are wanted.
         if isinstance(error, ValueError) or not shop.keeps:
-            shutil.rmtree(shop.path, ignore_errors=True)
-            if new is not None and not any(each.is_file() for each in new.rglob("*")):
-                shutil.rmtree(new, ignore_errors=True)
+            shutil.rmtree(shop.path if new is None else new, ignore_errors=True)
         raise
 
 

@@ -60,7 +60,18 @@ def _word(words: list[str], which: str) -> str | None:
 
 
 def from_file(file: str, ids: Sequence[str], name: str) -> Labels:
-    """The labels of the points `ids`, from a table of two columns, id and label; None for those it does not name."""
+    """The labels of the points `ids`; None for those that have none.
+
+    The file has two columns, id and label, or one: the labels of all points in their order.
+    """
+    in_order = _column(file)
+    if in_order is not None:
+        if len(in_order) != len(ids):
+            raise ValueError(
+                f"--labels {file}: {len(in_order)} labels without ids for the {len(ids)} points of {name}; "
+                "give one a point, or two columns, id and label."
+            )
+        return in_order
     pairs, known = _pairs(file), set(ids)
     unknown = [each for each in pairs if each not in known]
     if len(unknown) == len(pairs):
@@ -74,6 +85,15 @@ def from_file(file: str, ids: Sequence[str], name: str) -> Labels:
             "correct or remove them."
         )
     return [pairs.get(each) for each in ids]
+
+
+def _column(file: str) -> Labels | None:
+    """The labels in a file of one column, a name above them left out; None for a file of more columns."""
+    with opening(file) as opened:
+        lines = [line.strip() for line in opened.lines() if line.strip()]
+    if any(sign in line for line in lines for sign in "\t,; "):
+        return None
+    return [known_or_none(line) for line in lines[lines[0].lower() in LABEL_NAMES :]]
 
 
 def _pairs(file: str) -> dict[str, str | None]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ..health import Health, check_dissimilarity
 from ..patches.assign_all import map_of
 from ..patches.queries import fitted_on_dissimilarities
-from ..report.summary import MOST_COMPUTED, MOST_POINTS
+from ..report.summary import MOST_COMPUTED
+from ..threads import limited
 from .assigning import assigned_blocks
 from .data import Given, read_given
 from .watching import Watch
@@ -31,8 +32,10 @@ def page(
 
     X = given.objects if given.source is None else given.source
     title = title or f"{Path(given.name).name}: {len(given)} {'sequences' if given.sequences else given.kind}"
-    return render(gather(model, X, ids=given.ids, y=given.labels, points=points, title=title, health=health,
-                         settings=settings))  # fmt: skip
+    with limited(1):  # the same bits everywhere
+        content = gather(model, X, ids=given.ids, y=given.labels, points=points, title=title, health=health,
+                         settings=settings)  # fmt: skip
+    return render(content)
 
 
 def page_of_file(
@@ -53,12 +56,16 @@ def page_of_file(
         raise ValueError(f"{file} holds {given.kind}, but the model was fitted on {wanted}; give it such a file.")
     X = given.objects if given.source is None else given.source
     points = assigned_blocks(model, X, given.ids, n_jobs, watch).table()
-    if given.source is not None:
-        health = check_dissimilarity(given.source, max_points=MOST_POINTS)
-    elif hasattr(fitted, "metric"):
-        health = check_dissimilarity(
-            given.objects, metric=fitted.metric, metric_params=fitted.metric_params, max_points=MOST_COMPUTED
-        )
-    else:
-        health = None
-    return page(model, given, points, health, settings, title)
+    watch.progress("health", 0, None)
+    return page(model, given, points, _health(fitted, given), settings, title)
+
+
+def _health(fitted: Any, given: Given) -> Health | None:
+    """Of the dissimilarities that the map goes by; means of vectors have none."""
+    with limited(1):
+        if given.source is not None:
+            return check_dissimilarity(given.source, max_points=MOST_COMPUTED)
+        if not hasattr(fitted, "metric"):
+            return None
+        how = {"metric": fitted.metric, "metric_params": fitted.metric_params_}
+        return check_dissimilarity(given.objects, **how, max_points=MOST_COMPUTED)

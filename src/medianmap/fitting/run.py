@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..config import config_text
@@ -17,17 +16,22 @@ from ..files import write_text
 from ..health import Health, check_dissimilarity
 from ..patches.assign_all import map_of
 from ..persistence import save
-from ..report.summary import MOST_COMPUTED, MOST_POINTS, summarize
+from ..report.summary import MOST_COMPUTED, summarize
 from ..sources import Source
 from ..structure.points import border_points, outliers
-from ..writers import fasta_lines, tsv_lines, write_lines
+from ..threads import limited
+from ..writers import write_lines
 from .assigning import class_of_prototypes, exemplar_names
 from .data import Given, check_metric_fits, default_metric, read_given
 from .folder import Workshop, workshop
 from .paging import page
 from .settings import FitSettings, check_settings, completed, sized
-from .training import Fitted, compared, computed, trained, trained_in_patches
+from .tables import assignment_lines, prototype_lines
+from .training import Fitted, compared, computed, matrix_of, trained, trained_in_patches
 from .watching import Watch
+
+# Points whose dissimilarities are looked at for their health; all entries between them are read.
+MOST_CHECKED = 4000
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ def run_fit(
     watch = watch or Watch()
     check_settings(settings)
     with workshop(Path(out), force) as shop:
+        watch.progress("reading", 0, None)
         given = read_given(settings.input, settings.read, settings.labels)
         data = about_data(settings.input, given)
         if recorded and recorded.get("sha256", data.get("sha256")) != data.get("sha256"):
@@ -89,17 +94,16 @@ def fit_given(
             _tell(notes, watch)
         if settings.patch is None:
             source = compared(settings, given, shop, stage)
-            health = checked(source, given, settings, MOST_POINTS)
-            stage.at, stage.share = "training", ""
-            _tell(_warnings(health, given, notes), watch)
+            health = checked(matrix_of(source), given, settings, MOST_CHECKED, stage)
+        else:
+            source = computed(settings, given) if given.source is None else given.source
+            health = checked(source, given, settings, MOST_COMPUTED, stage)
+        _tell(_warnings(health, given, notes), watch)
+        if settings.patch is None:
             fitted = trained(settings, given, source, stage)
         else:
-            stage.at = "patches"
-            source = computed(settings, given) if given.source is None else given.source
-            health = checked(source, given, settings, MOST_COMPUTED)
-            _tell(_warnings(health, given, notes), watch)
             fitted = trained_in_patches(settings, given, shop, stage)
-        stage.at, stage.share = "summary", ""
+        stage.progress("summary", 0, None)
         summary = summary_of(fitted, given, settings, health)
         texts = {
             "assignments.tsv": assignment_lines(fitted, given),
@@ -112,7 +116,7 @@ def fit_given(
             shop.files / "config.toml": [config_text(settings, data).rstrip("\n")],
         })  # fmt: skip
         if report:
-            stage.at, stage.share = "report", ""
+            stage.progress("report", 0, None)
             shown = {name: value for name, value in vars(settings).items() if value not in (None, {})}
             write_text(shop.files / "report.html", page(fitted.model, given, fitted.points, health, shown))
         written = sorted(file.name for file in shop.files.iterdir())
@@ -129,7 +133,9 @@ class Stage(Watch):
     def __init__(self, watch: Watch) -> None:
         self.watch, self.at, self.share = watch, "reading", ""
         self.verbose = watch.verbose
-        self.tell = watch.tell  # type: ignore[method-assign]
+
+    def tell(self, sentence: str) -> None:
+        self.watch.tell(sentence)
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
         self.at, self.share = stage, f"{done / total:.0%} of the {stage} were done" if total else ""
@@ -141,7 +147,7 @@ class Stage(Watch):
         if not (shop.path.exists() and shop.keeps):
             return f"stopped, nothing was written ({reached}); run the same command again."
         return (
-            f"stopped; {reached}, and {shop.path} keeps what can be gone on with: run the same command again, "
+            f"stopped; {reached}, and {shop.path} keeps {shop.keeps}: run the same command again to go on, "
             "or delete that folder."
         )
 
@@ -187,9 +193,11 @@ def about_data(file: str, given: Given) -> dict[str, Any]:
     return about
 
 
-def checked(source: Source, given: Given, settings: FitSettings, most: int) -> Health:
+def checked(source: Source, given: Given, settings: FitSettings, most: int, watch: Watch) -> Health:
     """The health of the dissimilarities; what no map can use is an error."""
-    health = check_dissimilarity(source, seed=settings.seed, max_points=most)
+    watch.progress("health", 0, None)
+    with limited(1):  # the same bits everywhere, and small eigenproblems are slower on more threads
+        health = check_dissimilarity(source, seed=settings.seed, max_points=most)
     wrong = [finding.sentence for finding in health.findings if finding.level == "error"]
     if wrong:
         raise ValueError(f"{given.name}: {wrong[0]}")
@@ -198,7 +206,8 @@ def checked(source: Source, given: Given, settings: FitSettings, most: int) -> H
 
 def summary_of(fitted: Fitted, given: Given, settings: FitSettings, health: Health) -> dict[str, Any]:
     """summary.json."""
-    summary = summarize(fitted.model, fitted.source, y=given.labels, points=fitted.points, seed=settings.seed)
+    with limited(1):  # the same bits everywhere
+        summary = summarize(fitted.model, fitted.source, y=given.labels, points=fitted.points, seed=settings.seed)
     for neuron, name in zip(summary["neurons"], exemplar_names(map_of(fitted.model)), strict=True):
         neuron["exemplar_id"] = name
     of_prototypes = class_of_prototypes(fitted.model)
@@ -216,57 +225,3 @@ def summary_of(fitted: Fitted, given: Given, settings: FitSettings, health: Heal
         **summary,
         "health": health.as_dict(),
     }
-
-
-def assignment_lines(fitted: Fitted, given: Given) -> Any:
-    """assignments.tsv: one row a point."""
-    points, names = fitted.points, exemplar_names(map_of(fitted.model))
-    of_prototypes = class_of_prototypes(fitted.model)
-    border, outlier = (np.zeros(len(points), int) for _ in range(2))
-    border[border_points(points)["point"]] = 1
-    outlier[outliers(points)["point"]] = 1
-    several = len(names) > 1
-    columns = ["id", "neuron", "exemplar", "dissimilarity", "second", "ratio", "border", "outlier"]
-    cells: list[Any] = [
-        given.ids,
-        points["prototype"].tolist(),
-        [names[j] for j in points["prototype"]],
-        points["dissimilarity"].tolist(),
-        points["second"].tolist() if several else [None] * len(points),
-        points["ratio"].tolist() if several else [None] * len(points),
-        border.tolist() if several else [None] * len(points),
-        outlier.tolist(),
-    ]
-    if given.labels is not None:
-        columns.append("label")
-        cells.append(given.labels)
-    if of_prototypes is not None:
-        columns.append("class")
-        cells.append([of_prototypes[j][0] for j in points["prototype"]])
-    return tsv_lines(columns, zip(*cells, strict=True))
-
-
-def prototype_lines(fitted: Fitted, given: Given, neurons: list[dict[str, Any]]) -> dict[str, Any]:
-    """prototypes.fasta of sequences, prototypes.tsv of all else: one record a neuron, in their order."""
-    if given.sequences:
-        return {"prototypes.fasta": fasta_lines((_header(n, given), given.objects[n["exemplar"]]) for n in neurons)}
-    columns = [name for name in neurons[0] if name != "exemplar"]
-    extra: list[str] = []
-    if given.kind == "strings":
-        extra = ["string"]
-    elif given.kind == "vectors":
-        extra = given.columns or [f"x{k}" for k in range(np.shape(given.objects)[1])]
-
-    def rows() -> Any:
-        for n in neurons:
-            values: Any = [] if given.objects is None or not extra else given.objects[n["exemplar"]]
-            yield [*(n[c] for c in columns), *([values] if isinstance(values, str) else np.asarray(values).tolist())]
-
-    return {"prototypes.tsv": tsv_lines([*columns, *extra], rows())}
-
-
-def _header(neuron: dict[str, Any], given: Given) -> str:
-    """The id, where it lies on the map, and what the file says of it."""
-    place = [f"{name}={neuron[name]:g}" for name in ("neuron", "row", "column", "hits") if name in neuron]
-    about = given.descriptions[neuron["exemplar"]] if given.descriptions else ""
-    return " ".join([neuron["exemplar_id"], about, *place]) if about else " ".join([neuron["exemplar_id"], *place])

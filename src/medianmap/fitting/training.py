@@ -61,6 +61,11 @@ def compared(settings: FitSettings, given: Given, shop: Workshop, watch: Watch) 
     return Compared(source.objects, source.metric, given.ids, settings.threads, matrix=matrix)
 
 
+def matrix_of(source: Source) -> Source:
+    """The dissimilarities themselves, where they are computed already."""
+    return source.matrix if isinstance(source, Compared) and source.matrix is not None else source
+
+
 def computed(settings: FitSettings, given: Given) -> ComputedSource:
     """The objects under their metric; ValueError if it cannot compare them."""
     assert settings.metric is not None
@@ -76,7 +81,7 @@ def trained(settings: FitSettings, given: Given, source: Source, watch: Watch) -
     map_ = _map(settings, "precomputed", None, _on_epoch(settings, watch), watch)
     model: Any = map_ if settings.beta is None else PrototypeClassifier(map_, settings.beta)
     model.fit(source, given.labels)
-    matrix = source.matrix if isinstance(source, Compared) and source.matrix is not None else source
+    matrix = matrix_of(source)
     points = assigned_blocks(model, matrix, given.ids, settings.threads, watch).table()
     if isinstance(source, Compared):
         _at_home(model, settings, given, source)
@@ -87,7 +92,7 @@ def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watc
     """The map of one pass over patches in random order, with a checkpoint after each."""
     source = computed(settings, given) if given.source is None else given.source
     objects = given.objects if given.source is None else source
-    content = source.objects if isinstance(source, ComputedSource) else given.name
+    content = source.objects if isinstance(source, ComputedSource) else getattr(source, "D", given.name)
     map_ = _map(settings, settings.metric or "", dict(settings.params) or None, None, watch)
     about = digest([content, given.ids, given.labels, {k: v for k, v in vars(settings).items() if k != "threads"}])
 

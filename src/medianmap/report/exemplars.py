@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import BaseMap
-from ..readers.records import Records
+from ..metrics.registry import bind
 from ..sources.base import FloatArray
 from ..structure import component_planes
 
@@ -42,7 +42,7 @@ def exemplars(model: Any, fitted: BaseMap, X: Any) -> dict[str, Any]:
     shapes = {getattr(w, "ndim", 0) for w in W}
     if shapes == {1} and all(w.dtype.kind in "fiu" for w in W):
         return {"kind": "series", "data": [_series(w, len(W)) for w in W]}
-    if shapes == {2} and all(w.shape[1] == 2 for w in W):
+    if shapes == {2} and bind(getattr(fitted, "metric", None)).accepts == "peak lists":
         return {"kind": "peaks", "data": [_peaks(w, len(W)) for w in W]}
     return {**_texts([_told(w) for w in W]), "kind": "text"}
 
@@ -111,8 +111,7 @@ def _vectors(model: Any, X: Any) -> dict[str, Any]:
 
 def feature_quantiles(X: Any, M: int) -> FloatArray:
     """(M, 5) quantiles of the columns of X (N, M), gaps left out; of evenly spaced rows where X is huge."""
-    X = X.objects if isinstance(X, Records) or hasattr(X, "objects") else X
-    values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, np.float64)
+    values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else getattr(X, "objects", X), np.float64)
     values = values[:: max(1, values.size // SAMPLED_NUMBERS)]
     Q = np.full((M, len(QUANTILES)), np.nan)
     for k in range(M):

@@ -15,7 +15,7 @@ from ..sources.base import FloatArray, IntArray
 from ..structure.points import points_table
 
 # Indices of order compare all pairs of points; beyond this number a random sample of so many stands for all.
-MOST_POINTS = 4000
+MOST_POINTS = 2000
 # The same for objects whose dissimilarities are yet to be computed.
 MOST_COMPUTED = 500
 

@@ -4,7 +4,7 @@ const PROTEIN = {
   positive: ['KRH', 'positive'], negative: ['DE', 'negative'], special: ['GP', 'G, P'],
 };
 const DNA = { a: ['A', 'A'], c: ['C', 'C'], g: ['G', 'G'], t: ['TU', 'T, U'] };
-const [LINE, BLOCK] = [40, 10];
+const [LINE, BLOCK] = [innerWidth < 480 ? 30 : 40, 10];
 
 function sequence(data) {
   const scheme = content.exemplars.alphabet === 'dna' ? DNA : PROTEIN;

@@ -34,8 +34,9 @@ function toldOf(j) {
   return parts.join(', ');
 }
 
-const cells = content.neurons.map((neuron, j) => s('path', {
-  class: 'cell', role: 'option', id: `n${j}`, 'data-neuron': j, 'aria-selected': 'false', 'aria-label': toldOf(j), d: outline(j),
+const shapeOf = (j) => (lattice ? { d: outline(j) } : { cx: rounded(at[j][0]), cy: rounded(at[j][1]), r: rounded(radius[j]) });
+const cells = content.neurons.map((neuron, j) => s(lattice ? 'path' : 'circle', {
+  class: 'cell', role: 'option', id: `n${j}`, 'data-neuron': j, 'aria-selected': 'false', 'aria-label': toldOf(j), ...shapeOf(j),
 }));
 const [links, walls, pies, marks, active, chosen] = [
   s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('path', { class: 'over active' }), s('path', { class: 'over selected' }),
@@ -126,7 +127,7 @@ const onSelect = [];
 
 function reshape(scale) {
   nodeScale = scale;
-  cells.forEach((cell, j) => cell.setAttribute('d', outline(j)));
+  cells.forEach((cell, j) => cell.setAttribute('r', rounded(radius[j] * scale)));
   paint();
   moveTo(current);
   if (selected !== null) chosen.setAttribute('d', outline(selected, 2));

@@ -89,6 +89,8 @@ onSelect.push((j) => {
   panel.classList.toggle('nothing', j === null);
   if (j === null) showNothing();
   else showNeuron(j);
+  const { top } = panel.getBoundingClientRect();
+  if (j !== null && top > 0.8 * innerHeight) scrollBy(0, top - innerHeight / 2); // below the map on a narrow screen
   byId('told').textContent = j === null ? '' : `Selected: ${toldOf(j)}`;
 });
 document.addEventListener('keydown', (event) => {

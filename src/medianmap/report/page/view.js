@@ -2,9 +2,14 @@
 const NEAREST = 12;
 const wholeView = (() => {
   const margin = lattice ? STEP * 0.64 : nodeMost + 10;
-  const [xs, ys] = [0, 1].map((axis) => at.map((point) => point[axis]));
-  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
-  return [left, top, Math.max(...xs) + margin - left, Math.max(...ys) + margin - top];
+  const least = lattice ? 4 * STEP : 300; // few neurons are not blown up
+  const sides = [0, 1].map((axis) => {
+    const along = at.map((point) => point[axis]);
+    const [low, high] = [Math.min(...along) - margin, Math.max(...along) + margin];
+    const size = axis === 0 || !lattice ? Math.max(high - low, least) : high - low;
+    return [(low + high - size) / 2, size];
+  });
+  return [sides[0][0], sides[1][0], sides[0][1], sides[1][1]];
 })();
 let view = wholeView;
 
