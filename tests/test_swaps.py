@@ -184,3 +184,21 @@ def test_memory_map_is_only_read(rng, tmp_path):
     np.testing.assert_array_equal(swap_medoids(stored, start).medoids, swap_medoids(D, start).medoids)
     H = np.full((3, 3), 0.1) + np.eye(3)
     np.testing.assert_array_equal(swap_som(stored, start, H).medoids, swap_som(D, start, H).medoids)
+
+
+def test_of_several_orders_the_best_is_kept():
+    rng = np.random.default_rng(0)
+    D = rng.random((90, 90)) * (1 - np.eye(90))
+    start = np.arange(6)
+    # The same as with the points numbered from another place on.
+    losses = []
+    for order in range(3):
+        turned = np.roll(np.arange(90), -order * 30)
+        place = np.argsort(turned)
+        losses.append(swap_medoids(D[np.ix_(turned, turned)], place[start]).loss)
+    best = swap_medoids(D, start, orders=3)
+    assert best.loss == pytest.approx(min(losses), rel=1e-12)
+    assert max(losses) > min(losses)
+    assert best.loss == pytest.approx(D[:, best.medoids].min(axis=1).sum())
+    with pytest.raises(ValueError, match="orders"):
+        swap_medoids(D, start, orders=0)

@@ -44,6 +44,9 @@ from .validation import as_objects, check_choice, check_count, check_vectors, n_
 
 ANNEALINGS = ("auto", "median", "relational")
 
+# Descents by swaps from the exemplars of an annealed map.
+ORDERS = 4
+
 
 class DissimilarityMap(BaseMap):
     """X is anything that `as_dissimilarity` accepts: a matrix, a source, or objects and a metric."""
@@ -203,7 +206,9 @@ class MedianMap(DissimilarityMap):
                 max_swaps=self.max_swaps, n_jobs=self.n_jobs,
             )  # fmt: skip
         else:
-            swapped = swap_medoids(source, w, m, max_swaps=self.max_swaps, n_jobs=self.n_jobs)
+            # Beside annealing a descent takes little time, and the best of a few is a better optimum.
+            orders = 1 if len(rule.sigmas) == 1 else ORDERS
+            swapped = swap_medoids(source, w, m, max_swaps=self.max_swaps, orders=orders, n_jobs=self.n_jobs)
         converged = state.converged and swapped.converged
         return replace(state, prototypes=swapped.medoids, swaps=swapped.n_swaps, converged=converged)
 

@@ -47,6 +47,7 @@ from numpy.typing import NDArray
 from ..quality import kmeans_cost
 from ..sources.base import FloatArray, IntArray, panels
 from ..threads import outer_threads
+from ..validation import check_count
 from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
 # After so many candidates without a swap, threads look ahead; before, what they find beyond the next swap is in vain.
@@ -58,7 +59,7 @@ WORTH_THREADS = 2000
 
 
 def swap_medoids(
-    D: Any, medoids: Any, m: Any = None, *, max_swaps: int | None = None, n_jobs: int | None = None
+    D: Any, medoids: Any, m: Any = None, *, max_swaps: int | None = None, orders: int = 1, n_jobs: int | None = None
 ) -> Swapped:
     """Lower sum_i m_i min_j D[i, w_j] by single swaps to a local optimum: no swap of one medoid lowers it further.
 
@@ -69,12 +70,24 @@ def swap_medoids(
     medoids : (K,) indices of data points to start from; the order of those that stay is kept.
     m : (N,) weights > 0; ones by default.
     max_swaps : at most so many swaps; None for as many as it takes.
+    orders : from so many places on, evenly spread, the candidates are taken in turn, each from the same start; the
+        optimum of least loss is kept, the first on ties. Different orders end in different optima.
     n_jobs : threads; the result is the same with any number.
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
+    places = [order * candidates.n // check_count(orders, "orders") for order in range(orders)]
+    ends = (_descended(candidates, w.copy(), weights, most, place, n_jobs) for place in places)
+    return min(ends, key=lambda end: end.loss)
+
+
+def _descended(
+    candidates: Candidates, w: IntArray, weights: FloatArray, most: int, place: int, n_jobs: int | None
+) -> Swapped:
+    """The optimum reached from w (K,), which is changed, with candidates in turn from `place` on."""
     state = _State.of(candidates, w, weights)
-    N = candidates.n
-    blocks = list(panels(N, candidates.block_size))
+    N, size = candidates.n, candidates.block_size
+    blocks = [slice(place + part.start, place + part.stop) for part in panels(N - place, size)]
+    blocks += panels(place, size)
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
     swaps = idle = turn = 0
     while idle < N and swaps < most:
