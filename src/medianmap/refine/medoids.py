@@ -75,8 +75,8 @@ def swap_medoids(
     n_jobs : threads; the result is the same with any number.
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
-    places = [order * candidates.n // check_count(orders, "orders") for order in range(orders)]
-    ends = (_descended(candidates, w.copy(), weights, most, place, n_jobs) for place in places)
+    places = np.arange(check_count(orders, "orders")) * candidates.n // orders
+    ends = (_descended(candidates, w.copy(), weights, most, int(place), n_jobs) for place in places)
     return min(ends, key=lambda end: end.loss)
 
 
