@@ -18,6 +18,7 @@ from medianmap import (
     save,
 )
 from medianmap.beta_path import beta_path
+from medianmap.refine import swap_medoids
 from medianmap.relational import RelationalSpace, snapped
 from medianmap.sources import as_dissimilarity
 from medianmap.structure import prototype_dissimilarities, two_best
@@ -191,6 +192,8 @@ def test_history_goes_on_from_the_relational_epochs_into_the_median_ones(method,
     np.testing.assert_array_equal(median.history_[:n], relational.history_)
     np.testing.assert_array_equal(median.history_["moved"][-1], 0)
     start = snapped(relational.transform(D), distinct=True)
+    if method != "som":  # exemplars that are needed more elsewhere go there, at most K of them
+        start = swap_medoids(D, start, max_swaps=K).medoids
     assert median.history_["quantization_error"][n] == D[:, start].min(axis=1).sum() / 2
 
 

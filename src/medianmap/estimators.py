@@ -27,7 +27,8 @@ class MedianKMeans(KMeansRule, MedianMap):
     init : "random", "k-medoids++" (spread by dissimilarity) or K indices of data points.
     n_init : how many starts; the result of least quantization error is kept.
     annealing : "median" (prototypes are data points all the way: the chapter's method), "relational" (they are
-        combinations of the data until sigma_end, then data points: better maps, more time), or "auto": relational,
+        combinations of the data until sigma_end, then the nearest data points, of which at most K are exchanged for
+        better ones, not on a lattice nor beside labels; better maps, more time), or "auto": relational,
         and for K-means with refine="swap" neither, since swaps come to the same end sooner by themselves.
     collisions : "distinct" (no two prototypes share a point), "noise" (small random perturbation of the dissimilarities
         each epoch) or "allow".

@@ -191,10 +191,24 @@ class MedianMap(DissimilarityMap):
             space = RelationalSpace(source_of(problem.space), self.n_jobs)
             start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
             state = super()._annealed_from(replace(problem, space=space), start, sigmas, rule, rng, on_epoch, run)
-            places = snapped(space.distances(state.prototypes), self.collisions == "distinct")
+            places = self._exemplars(problem, space.distances(state.prototypes))
             start, sigmas = State(places, state.labels, state.history), np.array([rule.sigma_end])
         state = super()._annealed_from(problem, start, sigmas, rule, rng, on_epoch, run)
         return state if self.refine is None else self._refined(problem, state, rule)
+
+    def _exemplars(self, problem: Problem, G: FloatArray) -> IntArray:
+        """(K,) data points in the place of relational prototypes at the dissimilarities G (N, K).
+
+        Each takes the nearest free point. Where a point stands for few, or for points that a neighbour serves nearly as
+        well, it had better be elsewhere: at most K exchanges that lower the quantization error. Not on a lattice, whose
+        order they would tear, nor beside labels, which they do not know.
+        """
+        places = snapped(G, self.collisions == "distinct")
+        supervised = problem.label_term is not None and problem.label_term.beta < 1
+        if supervised or isinstance(problem.assignment, OnLattice):
+            return places
+        source, K = source_of(problem.space), len(places)
+        return swap_medoids(source, places, problem.m, max_swaps=K, n_jobs=self.n_jobs).medoids
 
     def _refined(self, problem: Problem, state: State, rule: Rule) -> State:
         """The exemplars after swaps that lower the quantization error, or on a lattice the map's own cost."""
