@@ -5,6 +5,7 @@ import importlib
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,13 +18,20 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
+@pytest.fixture
+def folder(tmp_path):
+    """A new folder with the one file that examples take for granted."""
+    shutil.copy(ROOT / "src/medianmap/datasets/globins.fasta", tmp_path)
+    return tmp_path
+
+
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
-def test_python_examples_run_in_order(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_python_examples_run_in_order(page, folder, monkeypatch):
+    monkeypatch.chdir(folder)
     monkeypatch.setattr(registry, "_REGISTRY", registered())  # a page may register a metric, for itself alone
     exec(compile("\n".join(blocks(page, "python")), page.name, "exec"), {"__name__": "example"})
 
@@ -34,12 +42,12 @@ def test_the_readme_has_python_and_command_line_examples():
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
-def test_command_line_examples_run(page, tmp_path):
+def test_command_line_examples_run(page, folder):
     for block in blocks(page, "console"):
         for line in block.splitlines():
             if line.startswith("$ medianmap "):
                 command = [sys.executable, "-m", "medianmap", *line.removeprefix("$ medianmap ").split()]
-                done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+                done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
                 assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
