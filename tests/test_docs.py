@@ -70,6 +70,19 @@ def test_every_link_between_pages_leads_somewhere():
             assert os.path.exists(page.parent / target), f"{page.name} links to {target}"
 
 
+def anchors(page: Path) -> set[str]:
+    """The names that GitHub gives to a page's headings."""
+    headings = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_to_a_heading_leads_somewhere():
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
+            there = page.parent / target if target else page
+            assert anchor in anchors(there), f"{page.name} links to {target}#{anchor}"
+
+
 def test_the_size_of_the_reference_is_told_truly():
     lines = len((ROOT / "src/medianmap/reference.py").read_text().splitlines())
     assert f"{lines}-line reference" in (ROOT / "README.md").read_text()
