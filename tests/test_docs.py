@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import medianmap
 from medianmap.metrics import registered, registry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -91,3 +92,18 @@ def test_the_size_of_the_reference_is_told_truly():
 def test_every_registered_metric_is_in_the_api_page():
     page = (ROOT / "docs/api.md").read_text()
     assert [name for name in registered() if f"`{name}`" not in page] == []
+
+
+def test_every_public_name_is_in_the_api_page():
+    page = (ROOT / "docs/api.md").read_text()
+    for module in ("medianmap", "medianmap.structure", "medianmap.plot", "medianmap.refine", "medianmap.fitting"):
+        public = importlib.import_module(module).__all__
+        assert [name for name in public if name != "__version__" and not re.search(rf"`{name}\b", page)] == [], module
+
+
+def test_every_parameter_of_the_maps_is_in_the_api_page():
+    page = (ROOT / "docs/api.md").read_text()
+    for name in ("KMeans", "NeuralGas", "SOM"):
+        for family in ("Median", "Relational", "Batch"):
+            parameters = getattr(medianmap, family + name)().get_params()
+            assert [each for each in parameters if not re.search(rf"\b{each}\b", page)] == []
