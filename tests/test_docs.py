@@ -5,16 +5,25 @@ import importlib
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import medianmap
 from medianmap.metrics import registered, registry
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A new folder with the one file that examples take for granted."""
+    shutil.copy(ROOT / "src/medianmap/datasets/globins.fasta", tmp_path)
+    return tmp_path
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -22,8 +31,8 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
-def test_python_examples_run_in_order(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_python_examples_run_in_order(page, folder, monkeypatch):
+    monkeypatch.chdir(folder)
     monkeypatch.setattr(registry, "_REGISTRY", registered())  # a page may register a metric, for itself alone
     exec(compile("\n".join(blocks(page, "python")), page.name, "exec"), {"__name__": "example"})
 
@@ -34,12 +43,12 @@ def test_the_readme_has_python_and_command_line_examples():
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
-def test_command_line_examples_run(page, tmp_path):
+def test_command_line_examples_run(page, folder):
     for block in blocks(page, "console"):
         for line in block.splitlines():
             if line.startswith("$ medianmap "):
                 command = [sys.executable, "-m", "medianmap", *line.removeprefix("$ medianmap ").split()]
-                done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+                done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
                 assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
@@ -62,6 +71,19 @@ def test_every_link_between_pages_leads_somewhere():
             assert os.path.exists(page.parent / target), f"{page.name} links to {target}"
 
 
+def anchors(page: Path) -> set[str]:
+    """The names that GitHub gives to a page's headings."""
+    headings = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_to_a_heading_leads_somewhere():
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
+            there = page.parent / target if target else page
+            assert anchor in anchors(there), f"{page.name} links to {target}#{anchor}"
+
+
 def test_the_size_of_the_reference_is_told_truly():
     lines = len((ROOT / "src/medianmap/reference.py").read_text().splitlines())
     assert f"{lines}-line reference" in (ROOT / "README.md").read_text()
@@ -70,3 +92,18 @@ def test_the_size_of_the_reference_is_told_truly():
 def test_every_registered_metric_is_in_the_api_page():
     page = (ROOT / "docs/api.md").read_text()
     assert [name for name in registered() if f"`{name}`" not in page] == []
+
+
+def test_every_public_name_is_in_the_api_page():
+    page = (ROOT / "docs/api.md").read_text()
+    for module in ("medianmap", "medianmap.structure", "medianmap.plot", "medianmap.refine", "medianmap.fitting"):
+        public = importlib.import_module(module).__all__
+        assert [name for name in public if name != "__version__" and not re.search(rf"`{name}\b", page)] == [], module
+
+
+def test_every_parameter_of_the_maps_is_in_the_api_page():
+    page = (ROOT / "docs/api.md").read_text()
+    for name in ("KMeans", "NeuralGas", "SOM"):
+        for family in ("Median", "Relational", "Batch"):
+            parameters = getattr(medianmap, family + name)().get_params()
+            assert [each for each in parameters if not re.search(rf"\b{each}\b", page)] == []
