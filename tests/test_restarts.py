@@ -65,7 +65,7 @@ def test_runs_lie_in_threads_of_their_own_that_do_not_split_further(rng):
         return own.space, n_threads(2), n_threads(None)
 
     space = VectorSpace(blobs(rng))
-    outcomes = run_all(train, problem(space), 2, 2, lambda epoch: None)
+    outcomes = list(run_all(train, problem(space), 2, 2, lambda epoch: None))
     assert [threads for _, *threads in outcomes] == [[1, 1], [1, 1]]
     assert n_threads(2) == 2
 
@@ -86,7 +86,7 @@ def test_a_failure_in_one_run_ends_all(rng):
             watch(None)
 
     with pytest.raises(ValueError, match="no"):
-        run_all(train, problem(VectorSpace(blobs(rng))), 50, 2, lambda epoch: None)
+        list(run_all(train, problem(VectorSpace(blobs(rng))), 50, 2, lambda epoch: None))
     assert len(begun) < 50
 
 
