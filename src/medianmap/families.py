@@ -277,7 +277,7 @@ class RelationalMap(DissimilarityMap):
             fitted["n_evaluations_"] = source.evaluations
         if source.ids is not None:
             fitted["prototype_ids_"] = [source.ids[i] for i in exemplars]
-            fitted["support_ids_"] = [source.ids[i] for i in support]
+            fitted["support_ids_"] = [source.ids[i] for i in support.tolist()]
         return fitted
 
     def _to_prototypes(self, X: Any) -> FloatArray:

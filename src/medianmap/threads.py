@@ -104,7 +104,7 @@ class Stopped(Exception):
 
 @contextmanager
 def alone(stop: Event) -> Iterator[None]:
-    """This thread works by itself inside: the others have work of their own. It ends with `Stopped` once stop is set."""
+    """This thread works by itself inside: the others have work of their own; it is `Stopped` once stop is set."""
     before = vars(_here).copy()
     _here.alone, _here.stop = True, stop
     try:

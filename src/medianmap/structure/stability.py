@@ -63,7 +63,7 @@ def restart_stability(
     for seed in seeds:
         runs.append(_refitted(estimator, int(seed), X, sample_weight))
         if inner.init == "embedding" and len(runs) == 1:
-            _check_landmarks(estimator, len(runs[0]) if sample_weight is None else np.count_nonzero(sample_weight))
+            _check_landmarks(estimator, len(runs[0]) if sample_weight is None else int(np.count_nonzero(sample_weight)))
     N = len(runs[0])
     points = np.arange(N) if n_points >= N else np.sort(rng.choice(N, n_points, replace=False))
     prototypes = np.stack(runs)[:, points]
@@ -86,8 +86,8 @@ def _check_landmarks(estimator: Any, n: int) -> None:
         n = min(n, estimator.patch_size if estimator.n_patches is None else -(-n // estimator.n_patches))
     if n <= LANDMARKS:
         raise ValueError(
-            f"init='embedding' draws from more than {LANDMARKS} points only: with {n} all runs start, and end, the same; "
-            "set init='random' or 'k-medoids++'."
+            f"init='embedding' draws from more than {LANDMARKS} points only: with {n} all runs start, and end, the "
+            "same; set init='random' or 'k-medoids++'."
         )
 
 
