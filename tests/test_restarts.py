@@ -96,7 +96,10 @@ def test_a_failure_in_one_run_ends_all(rng):
 
 
 def test_a_run_is_stopped_between_two_epochs_too(rng):
+    both = threading.Barrier(2, timeout=10)
+
     def train(own, run, watch):
+        both.wait()
         if run == 0:
             raise ValueError("no")
         while True:  # refinement has no epochs, but shares out work
