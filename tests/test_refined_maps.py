@@ -7,6 +7,7 @@ import pytest
 from maps import METHODS, blob_distances, blobs, estimator, grid_of
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, PrototypeClassifier, load, save
+from medianmap.beta_path import beta_path
 from medianmap.quality import topographic_error
 from medianmap.refine import swap_medoids
 
@@ -125,3 +126,47 @@ def test_what_cannot_be_is_said(rng):
     with pytest.raises(ValueError, match="no labels; set refine=None, or beta=1"):
         PrototypeClassifier(MedianKMeans(3, refine="swap"), beta=0.5).fit(X, y)
     PrototypeClassifier(MedianKMeans(3, refine="swap"), beta=1.0).fit(X, y)
+
+
+def test_labels_beside_refinement_are_refused_before_anything_is_compared(rng):
+    X, y = blobs(rng), np.arange(60) % 2
+
+    def untouched(a, b):
+        raise AssertionError("the metric was evaluated")
+
+    classifier = PrototypeClassifier(MedianKMeans(3, metric=untouched, refine="swap"), beta=0.5)
+    with pytest.raises(ValueError, match="no labels; set refine=None, or beta=1"):
+        classifier.fit(X, y)
+    with pytest.raises(ValueError, match="no labels; set refine=None, or beta=1"):
+        beta_path(classifier, X, y, betas=[0.5], cv=2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_learned_labels_are_those_of_the_refined_exemplars(method, rng):
+    D = blob_distances(rng, n=150, centers=9)
+    y = rng.integers(0, 3, 150)
+    params = {"metric": "precomputed", "refine": "swap", "annealing": "median", "random_state": 0}
+    fitted = PrototypeClassifier(estimator(method, 12, **params), beta=1.0).fit(D, y)
+    assert fitted.estimator_.n_swaps_ > 0
+    winner = fitted.estimator_.labels_
+    for j in np.flatnonzero(fitted.estimator_.hits_):
+        share = [np.mean(y[winner == j] == c) for c in range(3)]
+        np.testing.assert_allclose(fitted.prototype_labels_[j], share, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["gas", "som"])
+def test_a_single_epoch_of_annealing_comes_before_the_swaps(method, rng):
+    D = blob_distances(rng, n=80, centers=9)
+    params = {"metric": "precomputed", "sigma_start": 2.0, "init": np.arange(9), "annealing": "auto"}
+    plain, refined = (
+        estimator(method, 9, refine=refine, **params).set_params(n_epochs=1).fit(D) for refine in (None, "swap")
+    )
+    np.testing.assert_array_equal(refined.history_, plain.history_)
+    assert refined.history_["sigma"][0] == 2.0
+
+
+def test_a_users_function_sees_the_start_of_swapped_k_means(rng):
+    seen = []
+    km = MedianKMeans(3, refine="swap", n_init=2, random_state=0, on_epoch=seen.append).fit(blobs(rng))
+    assert [(epoch.run, epoch.number) for epoch in seen] == [(0, 0), (1, 0)]
+    assert km.n_iter_ == 1

@@ -1,6 +1,11 @@
 """n_init: several starts side by side give what they give one after another."""
 
+import gc
+import signal
+import subprocess
+import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -11,7 +16,7 @@ from medianmap.engine import Problem
 from medianmap.restarts import run_all
 from medianmap.sources import DenseSource
 from medianmap.spaces import MedianSpace, VectorSpace
-from medianmap.threads import n_threads
+from medianmap.threads import alone, n_threads, run_chunks
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -65,7 +70,7 @@ def test_runs_lie_in_threads_of_their_own_that_do_not_split_further(rng):
         return own.space, n_threads(2), n_threads(None)
 
     space = VectorSpace(blobs(rng))
-    outcomes = run_all(train, problem(space), 2, 2, lambda epoch: None)
+    outcomes = list(run_all(train, problem(space), 2, 2, lambda epoch: None))
     assert [threads for _, *threads in outcomes] == [[1, 1], [1, 1]]
     assert n_threads(2) == 2
 
@@ -86,8 +91,69 @@ def test_a_failure_in_one_run_ends_all(rng):
             watch(None)
 
     with pytest.raises(ValueError, match="no"):
-        run_all(train, problem(VectorSpace(blobs(rng))), 50, 2, lambda epoch: None)
+        list(run_all(train, problem(VectorSpace(blobs(rng))), 50, 2, lambda epoch: None))
     assert len(begun) < 50
+
+
+def test_a_run_is_stopped_between_two_epochs_too(rng):
+    both = threading.Barrier(2, timeout=10)
+
+    def train(own, run, watch):
+        both.wait()
+        if run == 0:
+            raise ValueError("no")
+        while True:  # refinement has no epochs, but shares out work
+            run_chunks(lambda part: None, [slice(0, 1)], 2)
+
+    with pytest.raises(ValueError, match="no"):
+        list(run_all(train, problem(VectorSpace(blobs(rng))), 2, 2, lambda epoch: None))
+
+
+def test_a_thread_that_works_alone_does_so_until_the_outermost_end():
+    with alone(threading.Event()):
+        with alone(threading.Event()):
+            pass
+        assert n_threads(2) == 1
+    assert n_threads(2) == 2
+
+
+def test_outcomes_are_let_go_of_as_they_are_taken(rng):
+    class Outcome:
+        pass
+
+    held = []
+
+    def train(own, run, watch):
+        outcome = Outcome()
+        held.append(weakref.ref(outcome))
+        return outcome
+
+    for n_jobs in (1, 2):
+        held.clear()
+        for _ in run_all(train, problem(VectorSpace(blobs(rng))), 20, n_jobs, lambda epoch: None):
+            pass
+        del _
+        gc.collect()
+        assert [ref() for ref in held] == [None] * 20
+
+
+CTRL_C = """
+import logging, sys
+import numpy as np
+from medianmap import MedianNeuralGas
+D = np.abs(np.subtract.outer(*[np.random.default_rng(0).random(600)] * 2))
+logging.basicConfig(stream=sys.stdout, level=logging.INFO)
+MedianNeuralGas(40, metric="precomputed", n_epochs=100000, n_init=4, n_jobs=2, verbose=2).fit(D)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for another process")
+def test_ctrl_c_ends_runs_in_threads():
+    with subprocess.Popen([sys.executable, "-c", CTRL_C], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as fit:
+        assert b"run" in fit.stdout.readline()  # the first epoch of a run
+        fit.send_signal(signal.SIGINT)
+        _, said = fit.communicate(timeout=60)
+    assert said.strip().endswith(b"KeyboardInterrupt")
 
 
 def test_a_source_that_is_not_in_memory_is_asked_by_one_thread(rng):

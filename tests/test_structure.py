@@ -296,6 +296,9 @@ def test_mistakes_are_named(rng):
         structure.restart_stability(gas, D, n_restarts=1)
     with pytest.raises(ValueError, match="init fixes the start"):
         structure.restart_stability(MedianKMeans(2, init=[0, 1]), D)
+    for same in (som := MedianSOM((2, 2), init="embedding", n_epochs=2), PatchClusterer(som, patch_size=30)):
+        with pytest.raises(ValueError, match="all runs start, and end, the same; set init='random'"):
+            structure.restart_stability(same, blobs(rng, n=60), n_restarts=2)
     with pytest.raises(TypeError, match="estimator is a PrototypeClassifier"):
         structure.restart_stability(PrototypeClassifier(gas), D)
     with pytest.raises(ValueError, match="y holds 3 labels, but X holds 20"):

@@ -95,6 +95,7 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     on_epoch: OnEpoch | None
     _gives: type[Weights]  # the kind of weights that the map's assignment gives
     _on_lattice = False
+    _signed = False  # whether dissimilarities to prototypes may be negative
 
     def _size(self) -> tuple[int, str]:
         """The number of prototypes, and what the user knows it as."""
@@ -155,6 +156,8 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             from there after a short annealing.
         """
         self._check_parameters()
+        if supervision is not None:
+            self._check_beta(supervision.beta)
         K, called = self._size()
         with reporting(self.verbose), limited(self.n_jobs):
             given = self._given_space(X)
@@ -220,7 +223,7 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         A new object costs K evaluations; the training set is not needed.
         """
         check_is_fitted(self)
-        return check_queries(D, len(self.hits_), "prototype", type(self).__name__).argmin(axis=1)
+        return check_queries(D, len(self.hits_), "prototype", type(self).__name__, self._signed).argmin(axis=1)
 
     def _dissimilarities(self, X: Any) -> FloatArray:
         # Not transform(): that may return a frame when set_output asks for one.
@@ -234,6 +237,9 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if self.on_epoch is not None and not callable(self.on_epoch):
             raise ValueError(f"on_epoch is {self.on_epoch!r}; it must be None or a function of one epoch's record.")
         check_init(self.init, self._on_lattice)
+
+    def _check_beta(self, beta: float) -> None:
+        """ValueError if the map cannot be trained with labels that count 1 - beta."""
 
     def _features(self, X: Any, given: Space) -> dict[str, Any]:
         """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""

@@ -99,6 +99,7 @@ def beta_path(
         )
     grid = _grid(betas)
     estimator._check_parameters()
+    estimator._check_beta(float(grid[-1]))
     K, called = estimator._size()
     with limited(estimator.n_jobs):
         given = estimator._given_space(X)

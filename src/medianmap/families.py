@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
-from .assignment import OnLattice
+from .assignment import OnLattice, Winner
 from .base import BaseMap, Rule
 from .engine import OnEpoch, Problem, State, looked_at
 from .metrics.registry import bind
@@ -156,6 +156,10 @@ class MedianMap(DissimilarityMap):
         if self.max_swaps is not None:
             check_count(self.max_swaps, "max_swaps", at_least=0)
 
+    def _check_beta(self, beta: float) -> None:
+        if self.refine is not None and beta < 1:
+            raise ValueError("refine='swap' knows dissimilarities only, no labels; set refine=None, or beta=1.")
+
     def _distinct_start(self) -> bool:
         return self.collisions == "distinct"
 
@@ -180,13 +184,12 @@ class MedianMap(DissimilarityMap):
     ) -> State:
         """Unless annealing="median": through `sigmas` with combinations of the data as prototypes, then from the data
         points nearest to them with data points alone."""
-        if self.refine is not None and problem.label_term is not None and problem.label_term.beta < 1:
-            raise ValueError("refine='swap' knows dissimilarities only, no labels; set refine=None, or beta=1.")
-        settling = len(sigmas) == 1  # K-means, or exemplars that only have to settle: nothing is annealed
-        if self.annealing == "auto" and self.refine is not None and settling:
+        if self.annealing == "auto" and self.refine is not None and isinstance(problem.assignment, Winner):
             # Swaps end where no epoch of K-means could move a prototype, and get there sooner by themselves.
-            return self._refined(problem, looked_at(problem, start, rule.sigma_end), rule)
-        going_on = isinstance(start, State) and settling
+            state = looked_at(problem, start, rule.sigma_end)
+            on_epoch(replace(state.history[-1], run=run))
+            return self._refined(problem, state, rule)
+        going_on = isinstance(start, State) and len(sigmas) == 1
         if self.annealing != "median" and not going_on:  # exemplars that only have to settle have come so far already
             space = RelationalSpace(source_of(problem.space), self.n_jobs)
             start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
@@ -221,10 +224,14 @@ class MedianMap(DissimilarityMap):
             )  # fmt: skip
         else:
             # Beside annealing a descent takes little time, and the best of a few is a better optimum.
-            orders = 1 if len(rule.sigmas) == 1 else ORDERS
+            orders = 1 if isinstance(problem.assignment, Winner) else ORDERS
             swapped = swap_medoids(source, w, m, max_swaps=self.max_swaps, orders=orders, n_jobs=self.n_jobs)
+        labels = state.labels
+        if problem.label_term is not None:
+            G = problem.space.distances(swapped.medoids)
+            labels = problem.label_term.means(problem.assignment(G, rule.sigma_end, m).weights, labels)
         converged = state.converged and swapped.converged
-        return replace(state, prototypes=swapped.medoids, swaps=swapped.n_swaps, converged=converged)
+        return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swapped.n_swaps, converged=converged)
 
     def _run_attributes(self, state: State) -> dict[str, Any]:
         return {} if self.refine is None else {"n_swaps_": state.swaps}
@@ -249,6 +256,8 @@ class MedianMap(DissimilarityMap):
 
 class RelationalMap(DissimilarityMap):
     """Prototypes are convex combinations of the data, known by their coefficients."""
+
+    _signed = True
 
     def _given_space(self, X: Any) -> RelationalSpace:
         return RelationalSpace(self._source(X), self.n_jobs)
@@ -282,13 +291,14 @@ class RelationalMap(DissimilarityMap):
             fitted["n_evaluations_"] = source.evaluations
         if source.ids is not None:
             fitted["prototype_ids_"] = [source.ids[i] for i in exemplars]
+            fitted["support_ids_"] = [source.ids[i] for i in support.tolist()]
         return fitted
 
     def _to_prototypes(self, X: Any) -> FloatArray:
         if self.metric != "precomputed":
             D = self._from_objects(X, self.support_objects_)
         else:
-            D = self._from_training_points(X, self.support_, None)
+            D = self._from_training_points(X, self.support_, getattr(self, "support_ids_", None))
         return products(D, self.coefficients_, self.n_jobs) - self.self_terms_ + 0.0
 
 

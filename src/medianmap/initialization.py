@@ -61,8 +61,8 @@ def spread(
     """k-medoids++: the first point with probability m_i, each next with probability m_i min_j d(x_i, w_j).
 
     The dissimilarity enters as the cost counts it (squared for vectors, as given for a matrix). When every point is
-    at zero from a chosen one, the rest are drawn at random. Prototypes `beside` are there already: all K points are
-    then next ones.
+    at zero from a chosen one, the rest are drawn at random; below zero, as combinations of the data may be, counts as
+    zero. Prototypes `beside` are there already: all K points are then next ones.
     """
     chosen: list[int] = []
     nearest = np.ones(space.n_points) if beside is None else space.distances(beside).min(axis=1)
@@ -70,7 +70,7 @@ def spread(
     if beside is not None and space.n_features is None:
         free[beside] = False
     for _ in range(K):
-        p = m * nearest * free
+        p = m * np.maximum(nearest, 0.0) * free
         if not p.any():
             p = free.astype(np.float64)
         chosen.append(int(rng.choice(space.n_points, p=p / p.sum())))

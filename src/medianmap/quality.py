@@ -46,12 +46,12 @@ def medoid_silhouette(G: FloatArray, sample_weight: FloatArray | None = None) ->
 
     The silhouette with distances to prototypes in the place of mean distances to clusters (Lenssen & Schubert 2022):
     K evaluations a point instead of N. Where both are 0 the point is as near to the one as to the other and counts 0.
-    One prototype has no second: nan.
+    One prototype has no second: nan. Below 0, as combinations of the data may be from a point, counts as 0.
     """
     if G.shape[1] < 2:
         return float("nan")
     first, second = np.partition(G, 1, axis=1)[:, :2].astype(np.float64).T
-    ratio = np.divide(first, second, out=np.ones(len(G)), where=second > 0)
+    ratio = np.divide(np.maximum(first, 0.0), second, out=np.ones(len(G)), where=second > 0)
     return float(np.average(1.0 - ratio, weights=sample_weight))
 
 

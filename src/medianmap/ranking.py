@@ -27,11 +27,6 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
     sums[k] = sum_i m_i times the dissimilarity of i to its prototype of rank k.
     """
     K, N = GT.shape
-    low = GT.min(axis=0)
-    if (low < 0).any():  # relational prototypes: counted from each point's least, which leaves their order alone
-        low = np.minimum(low, 0.0)
-        rank, sums = rank_points(GT - low, m, n_jobs)
-        return rank, sums + (m * low).sum()
     rank = np.empty((K, N), np.int32)
     chunks = list(panels(N, CHUNK))
     sums = np.zeros((len(chunks), K))
@@ -40,8 +35,9 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
     def work(part: slice) -> None:
         columns = np.ascontiguousarray(GT[:, part])
         keys = np.empty((columns.shape[1], K), np.uint32)
-        exact = _pack(_as_float32(columns).view(np.uint32), np.uint32(index_bits), keys)
-        exact = exact and columns.dtype == np.float32
+        values = _as_float32(_above_zero(columns))
+        exact = _pack(values.view(np.uint32), np.uint32(index_bits), keys)
+        exact = exact and values is columns
         keys.sort(axis=1)
         if not exact:
             _put_right(keys, np.uint32(index_bits), columns)
@@ -49,6 +45,16 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
 
     run_chunks(work, chunks, n_jobs)
     return rank, sums.sum(axis=0)
+
+
+def _above_zero(columns: NDArray[Any]) -> NDArray[Any]:
+    """The columns themselves if nothing in them is negative, as it may be to combinations of the data; else counted
+    from each one's least, where rounding may make values equal, but puts none before another."""
+    low = columns.min(axis=0)
+    if not (low < 0).any():
+        return columns
+    with np.errstate(over="ignore"):
+        return columns - low
 
 
 def _as_float32(values: NDArray[Any]) -> NDArray[np.float32]:

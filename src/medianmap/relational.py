@@ -30,6 +30,9 @@ TOLERANCE = 1e-12
 # BLAS multiplies zeros faster than a loop leaves them out, until so few coefficients are left.
 SPARSE = 0.04
 
+# Products of float32 numbers below this lose digits, or all of them.
+TINY = 1e-30
+
 # Points a chunk of a product, points and prototypes a chunk of a sparse one: what they sum up stays in the cache.
 CHUNK, POINTS, PROTOTYPES = 256, 1024, 8
 
@@ -40,7 +43,7 @@ class RelationalSpace:
 
     The mean of an epoch's weights minimises sum_i A[j, i] d(x_i, w) over w wherever D is squared Euclidean, and is a
     stationary point for any symmetric D. Threads share out points, each with a fixed order of summation or one
-    single-threaded product of fixed shape: no result depends on their number.
+    single-threaded product of fixed shape: no result depends on their number. An epoch holds up to six arrays (K, N).
     """
 
     source: Source
@@ -98,19 +101,27 @@ class RelationalSpace:
 
     def _dense(self, P: FloatArray) -> FloatArray:
         """The same by BLAS in the precision of D, up to rounding: much faster where most coefficients count."""
+        single = self.source.dtype == np.float32
+        Q = self._product(P.astype(np.float32 if single else np.float64, copy=False))
+        if single and not TINY < Q.max() < np.inf:  # near the ends of what float32 can hold
+            Q = self._product(P)
+        return (Q - self_terms(P, Q).astype(Q.dtype)[:, None] + Q.dtype.type(0)).T
+
+    def _product(self, P: NDArray[Any]) -> NDArray[Any]:
+        """(K, N) sum_l P[j, l] D[i, l] in the precision of P."""
         n = self.n_points
-        P = P.astype(np.float32 if self.source.dtype == np.float32 else np.float64, copy=False)
-        GT = np.empty(P.shape, P.dtype)
+        Q = np.empty(P.shape, P.dtype)
         with limited(1):
             for rows in panels(n, rows_per_panel(n)):
                 block = plain(self.source.block(rows, ALL))
 
                 def multiply(part: slice, block: NDArray[Any] = block, first: int = rows.start) -> None:
-                    product = P @ block[part].astype(P.dtype, copy=False).T
-                    GT[:, first + part.start : first + part.stop] = product
+                    D = np.ascontiguousarray(block[part], P.dtype)  # by columns BLAS would round otherwise
+                    with np.errstate(over="ignore", under="ignore"):
+                        Q[:, first + part.start : first + part.stop] = P @ D.T
 
                 run_chunks(multiply, list(panels(len(block), CHUNK)), self.n_jobs)
-        return (GT - self_terms(P, GT).astype(P.dtype)[:, None] + P.dtype.type(0)).T
+        return Q
 
     def mean(self, m: FloatArray) -> float:
         return mean_of_pairs(self.source, m)

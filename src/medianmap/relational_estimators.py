@@ -26,7 +26,8 @@ class RelationalKMeans(KMeansRule, RelationalMap):
     ----------
     coefficients_ : (K, S) sparse, alpha_j over the data points `support_` (S,); coefficients below 1e-12 of the largest
         of their prototype are zero.
-    support_, support_objects_ : the data points with a coefficient, and the objects themselves where there is a metric.
+    support_, support_ids_, support_objects_ : the data points with a coefficient, their ids if the data carried ids,
+        and the objects themselves where there is a metric.
     self_terms_ : (K,) alpha_j' D alpha_j / 2.
     prototype_dissimilarities_ : (K, K) d(w_j, w_k).
     exemplar_indices_, prototype_ids_ : (K,) the data point nearest to each prototype, and its id.

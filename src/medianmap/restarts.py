@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
@@ -10,41 +10,38 @@ from typing import Any, TypeVar
 
 from .engine import Epoch, OnEpoch, Problem
 from .sources.dense import DenseSource, SubsetSource
-from .threads import alone, limited, outer_threads
+from .threads import alone, limited, outer_threads, stop_if_asked
 
 T = TypeVar("T")
 
 
-class Stopped(Exception):
-    """Raised inside a run when another run failed or the user interrupted."""
-
-
 def run_all(
     train: Callable[[Problem, int, OnEpoch], T], problem: Problem, n_runs: int, n_jobs: int | None, watch: OnEpoch
-) -> list[T]:
-    """[train(problem, run, on_epoch) for each run], one run a thread: their epochs wait for nobody.
+) -> Iterator[T]:
+    """train(problem, run, on_epoch) for each run in turn, one run a thread: their epochs wait for nobody.
 
     The runs share the data. What a search learns from epoch to epoch stays with its run, so that even the counts of
-    its work do not depend on the threads.
+    its work do not depend on the threads. An outcome is given away as soon as those before it are: whoever keeps the
+    best need not hold them all.
     """
     workers = min(outer_threads(n_jobs), n_runs) if _in_memory(problem.space) else 1
     if workers <= 1:
-        return [train(_own(problem), run, watch) for run in range(n_runs)]
+        yield from (train(_own(problem), run, watch) for run in range(n_runs))
+        return
     stop = Event()
 
     def watched(epoch: Epoch) -> None:
-        if stop.is_set():
-            raise Stopped
+        stop_if_asked()
         watch(epoch)
 
     def work(run: int) -> T:
-        with alone():
+        with alone(stop):
             return train(_own(problem), run, watched)
 
     with limited(1), ThreadPoolExecutor(workers, thread_name_prefix="medianmap-run") as pool:
         try:
-            return list(pool.map(work, range(n_runs)))
-        except BaseException:
+            yield from pool.map(work, range(n_runs))
+        except BaseException:  # a run's failure, or that of whoever takes the outcomes
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock, local
+from threading import Event, Lock, local
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -73,6 +73,7 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
     Threads of our own rather than numba's: they survive a fork and may be nested in a caller's threads.
     The work must release the GIL to gain (numba nogil kernels, SciPy's distances).
     """
+    stop_if_asked()
     n = min(outer_threads(n_jobs), len(chunks))
     if n <= 1:
         for chunk in chunks:
@@ -97,14 +98,27 @@ def outer_threads(n_jobs: int | None) -> int:
 _here = local()
 
 
+class Stopped(Exception):
+    """Raised in a thread that works alone when what it works for has failed elsewhere, or the user interrupted."""
+
+
 @contextmanager
-def alone() -> Iterator[None]:
-    """This thread works by itself inside: the others have work of their own."""
-    _here.alone = True
+def alone(stop: Event) -> Iterator[None]:
+    """This thread works by itself inside: the others have work of their own; it is `Stopped` once stop is set."""
+    before = vars(_here).copy()
+    _here.alone, _here.stop = True, stop
     try:
         yield
     finally:
-        _here.alone = False
+        vars(_here).clear()
+        vars(_here).update(before)
+
+
+def stop_if_asked() -> None:
+    """Raise `Stopped` in a thread that works alone and is to end."""
+    stop = getattr(_here, "stop", None)
+    if stop is not None and stop.is_set():
+        raise Stopped
 
 
 @cache

@@ -71,7 +71,7 @@ def width_front(
     widths : values of sigma_end, in any order.
     neighborhoods : shapes to compare, for maps that have the parameter `neighborhood`; None takes the map's own.
     n_restarts : runs over all widths from different starts, the same for every width; single runs differ by more than
-        near widths do.
+        near widths do. (With init="embedding" and at most 200 points there is one start only.)
     warm : a run is one annealing in n_epochs epochs from sigma_start to the least width, which stops at every width on
         its way until nothing moves: every map goes on from the one before. False anneals every map from the start, in
         n_epochs epochs each.

@@ -46,7 +46,7 @@ from numpy.typing import NDArray
 
 from ..quality import kmeans_cost
 from ..sources.base import FloatArray, IntArray, panels
-from ..threads import outer_threads
+from ..threads import outer_threads, stop_if_asked
 from ..validation import check_count
 from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
@@ -91,6 +91,7 @@ def _descended(
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
     swaps = idle = turn = 0
     while idle < N and swaps < most:
+        stop_if_asked()
         block = blocks[turn % len(blocks)]
         turn += 1
         rows = candidates.rows(block)

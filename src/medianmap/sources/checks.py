@@ -85,8 +85,8 @@ def is_symmetric(D: NDArray[Any]) -> bool:
     return True
 
 
-def check_queries(D: Any, n_columns: int, what: str, who: str) -> NDArray[Any]:
-    """(n_query, n_columns) dissimilarities from queries to training points or prototypes."""
+def check_queries(D: Any, n_columns: int, what: str, who: str, signed: bool = False) -> NDArray[Any]:
+    """(n_query, n_columns) dissimilarities from queries to training points or prototypes; negative ones if signed."""
     D = as_numbers(D.to_numpy() if hasattr(D, "iloc") else D)
     if D.ndim != 2:
         raise ValueError(
@@ -94,7 +94,7 @@ def check_queries(D: Any, n_columns: int, what: str, who: str) -> NDArray[Any]:
             "Reshape your data: one row a query."
         )
     for rows in panels(D.shape[0], rows_per_panel(max(1, D.shape[1]))):
-        refuse_bad_entries(D[rows], rows.start)
+        refuse_bad_entries(np.abs(D[rows]) if signed else D[rows], rows.start)
     if D.shape[1] != n_columns:
         raise ValueError(
             f"X has {D.shape[1]} features, but {who} is expecting {n_columns} features as input: one for each {what}."

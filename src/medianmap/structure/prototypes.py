@@ -71,8 +71,11 @@ def _out_of_matrix(fitted: Any, X: Any) -> FloatArray:
 
 
 def symmetrized(P: FloatArray) -> FloatArray:
-    """(P + P^T) / 2 with a zero diagonal (K, K): what linkage, layout and U-matrix work on."""
-    S = P / 2 + P.T / 2  # halves first: the sum of two huge numbers may overflow
+    """(P + P^T) / 2 with a zero diagonal (K, K): what linkage, layout and U-matrix work on.
+
+    Below 0, as combinations of the data may be from each other, counts as 0.
+    """
+    S = np.maximum(P / 2 + P.T / 2, 0.0)  # halves first: the sum of two huge numbers may overflow
     np.fill_diagonal(S, 0.0)
     return S
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..base import BaseMap, as_generator
+from ..embedding import LANDMARKS
 from ..patches.clusterer import PatchClusterer
 from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
 from ..validation import check_count
@@ -58,7 +59,11 @@ def restart_stability(
         raise ValueError("init fixes the start, so all runs would be the same; set init='random' or 'k-medoids++'.")
     rng = as_generator(random_state)
     seeds = rng.integers(2**31 - 1, size=n_restarts)
-    runs = [_refitted(estimator, int(seed), X, sample_weight) for seed in seeds]
+    runs: list[IntArray] = []
+    for seed in seeds:
+        runs.append(_refitted(estimator, int(seed), X, sample_weight))
+        if inner.init == "embedding" and len(runs) == 1:
+            _check_landmarks(estimator, len(runs[0]) if sample_weight is None else int(np.count_nonzero(sample_weight)))
     N = len(runs[0])
     points = np.arange(N) if n_points >= N else np.sort(rng.choice(N, n_points, replace=False))
     prototypes = np.stack(runs)[:, points]
@@ -73,6 +78,17 @@ def _refitted(estimator: Any, seed: int, X: Any, sample_weight: Any) -> IntArray
     else:
         again.set_params(random_state=seed)
     return again.fit(X, sample_weight=sample_weight).labels_
+
+
+def _check_landmarks(estimator: Any, n: int) -> None:
+    """ValueError if a start by embedding among n points, or those of the first patch, leaves nothing to chance."""
+    if isinstance(estimator, PatchClusterer):
+        n = min(n, estimator.patch_size if estimator.n_patches is None else -(-n // estimator.n_patches))
+    if n <= LANDMARKS:
+        raise ValueError(
+            f"init='embedding' draws from more than {LANDMARKS} points only: with {n} all runs start, and end, the "
+            "same; set init='random' or 'k-medoids++'."
+        )
 
 
 def share_together(prototypes: IntArray) -> FloatArray:
