@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from .fit import labels_option
 from .options import close, note, speaking
-from .reading import parse_named, read_option
+from .reading import labels_option, parse_named, read_option
 from .streams import is_stdout
 
 # Pictures, each with whether it is drawn on the grid of a SOM.

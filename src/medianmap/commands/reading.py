@@ -23,6 +23,11 @@ param_option = click.option(
     "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the metric; may be repeated."
 )
 
+labels_option = click.option(
+    "--labels", metavar="FILE|COLUMN", help="A file of ids and labels; a column of a table INPUT; of sequences header "
+    "(the word after the id), header:2 (the second) or header:KEY (what follows KEY=).",
+)  # fmt: skip
+
 
 def parse_named(given: tuple[str, ...], option: str, example: str) -> dict[str, Any]:
     """('indel=2', 'table=blosum62') -> {'indel': 2, 'table': 'blosum62'}: values are JSON where they can be."""

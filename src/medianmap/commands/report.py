@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from .fit import labels_option, quiet_option, watched
-from .reading import parse_named, read_option
+from .options import close, speaking, threads_option
+from .reading import labels_option, parse_named, read_option
+from .watching import watched
 
 
 @click.command()
@@ -19,11 +20,11 @@ from .reading import parse_named, read_option
 @labels_option
 @read_option
 @click.option("--title", help="Heading of the page.")
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
-@quiet_option
+@threads_option
+@speaking
 def report(
     model: Path, file: str | None, out: Path, labels: str | None, reading: tuple[str, ...], title: str | None,
-    threads: int | None, quiet: bool,
+    threads: int | None,
 ) -> None:  # fmt: skip
     """Make one self-contained HTML page of MODEL and the data in INPUT: those it was fitted on, or others.
 
@@ -45,12 +46,11 @@ def report(
     if file is None and "input" not in settings:
         raise click.UsageError(f"Missing argument INPUT: there is no {beside} that names the data.")
     options = {**settings.get("read", {}), **parse_named(reading, "--read", "kind=vectors")}
-    with watched(quiet) as watch:
+    with watched() as watch:
         from ..fitting.paging import page_of_file
 
         if file is None:
             file, labels = settings["input"], labels or settings.get("labels")
         page = page_of_file(fitted, file, options, labels, settings, watch, threads, title)
     write_text(out, page)
-    if not quiet:
-        click.echo(f"Wrote {out}")
+    close(f"Wrote {out}")
