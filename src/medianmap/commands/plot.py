@@ -97,10 +97,10 @@ def draw(fitted: Any, picture: str, X: Any, y: Any, component: str | None, group
 
 def pictures_of(fitted: Any) -> list[str]:
     """Those that a model has."""
-    from ..structure.prototypes import fitted_map
+    from ..structure.prototypes import exemplars_of, fitted_map
 
     map_: Any = fitted_map(fitted)
-    vectors = getattr(map_.cluster_centers_, "ndim", 0) == 2
+    vectors = getattr(exemplars_of(map_), "ndim", 0) == 2
     missing = {"component": not vectors, "training": getattr(map_, "history_", None) is None}
     grid = hasattr(map_, "lattice_")
     return [name for name, on_grid in PICTURES.items() if (grid or not on_grid) and not missing.get(name)]
@@ -136,10 +136,11 @@ def _data(
     from ..config import read_config
     from ..fitting.data import read_given
     from ..patches.queries import fitted_on_dissimilarities
-    from ..structure.prototypes import fitted_map
+    from ..structure.prototypes import fitted_map, needs_matrix
 
-    of_matrix = fitted_on_dissimilarities(fitted_map(fitted))
-    if picture not in OF_DATA and not (of_matrix and picture in OF_PROTOTYPES):
+    map_ = fitted_map(fitted)
+    of_matrix = fitted_on_dissimilarities(map_)
+    if picture not in OF_DATA and not (needs_matrix(map_) and picture in OF_PROTOTYPES):
         if file is not None:
             note(f"{file} is not read: {picture} is drawn from the model alone.")
         return None, None

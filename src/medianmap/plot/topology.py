@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import require
-from ..families import BatchMap
 from ..sources.base import FloatArray
 from ..structure import Layout, class_shares, layout, prototype_dissimilarities, topology_graph, two_best
-from ..structure.prototypes import fitted_map
+from ..structure.prototypes import as_lengths, fitted_map
 from .cells import pie_polygons
 from .colors import GREY, LINE, TEXT, Slices, legend, new_axes, slices
 
@@ -67,9 +66,8 @@ class TopologyDisplay:
         """
         fitted: Any = fitted_map(model)
         points, P = two_best(model, X), prototype_dissimilarities(model, X)
-        squared = isinstance(fitted, BatchMap) or (isinstance(fitted.metric, str) and fitted.metric == "sqeuclidean")
         shares, classes = (None, None) if y is None else class_shares(points["prototype"], y, len(P))
-        place = layout(np.sqrt(P) if squared else P)
+        place = layout(as_lengths(fitted, P))
         display = cls(place, topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
         return display.plot(ax=ax)
 

@@ -53,8 +53,8 @@ def points_table(parts: Iterable[tuple[IntArray, FloatArray, IntArray, FloatArra
 
 
 def ratios(d: FloatArray, e: FloatArray) -> FloatArray:
-    """d / e (N,), 1 where both are 0."""
-    return np.divide(d, e, out=np.ones(len(d)), where=e > 0)
+    """d / e (N,), 1 where both are 0; less than 0, as dissimilarities to combinations may be, counts as 0."""
+    return np.divide(np.maximum(d, 0.0), e, out=np.ones(len(d)), where=e > 0)
 
 
 def border_points(points: NDArray[Any], at_least: float = 0.9) -> NDArray[Any]:
