@@ -30,6 +30,9 @@ SETTINGS = st.builds(
     beta=st.none() | POSITIVE,
     patch=st.none() | NUMBERS,
     sigma_start=st.none() | POSITIVE,
+    neighborhood=st.none() | TEXT,
+    annealing=TEXT,
+    refine=TEXT,
     seed=NUMBERS,
     threads=st.none() | st.integers(-1, 64),
 )

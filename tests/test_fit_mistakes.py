@@ -37,6 +37,14 @@ BAD = {
     "both": (["words.fasta", "-k", "4", "--grid", "2x2"], "Both --grid and -k"),
     "no grid": (["words.fasta", "--grid", "22"], "not ROWSxCOLUMNS"),
     "sigma of kmeans": (["words.fasta", "--map", "kmeans", "--sigma-end", "1"], "--sigma-end means nothing"),
+    "neighbourhood of kmeans": (
+        ["words.fasta", "--map", "kmeans", "--neighborhood", "gaussian"],
+        "--neighborhood means nothing to --map kmeans",
+    ),
+    "swaps and labels": (
+        ["words.fasta", "--beta", "0.5", "--labels", "header", "--refine", "swap"],
+        "--refine swap knows nothing of labels",
+    ),
     "negative sigma": (["words.fasta", "--sigma-start", "-1"], "--sigma-start is -1.0"),
     "beta without labels": (["words.fasta", "--beta", "0.5"], "give --labels, or drop --beta"),
     "beta above 1": (["words.fasta", "--beta", "2", "--labels", "header"], r"beta is 2.0; it must lie in \(0, 1\]"),

@@ -65,6 +65,10 @@ def test_a_checkpoint_is_gone_on_from(words, tmp_path):
         (["{words}", "--metric", "editt"], "no metric 'editt'"),
         (["{words}", "--metric", "edit", "--map", "som"], "--map som needs it"),
         (["{words}", "--metric", "edit", "-k", "60", "--patch-size", "50"], "fewer than the 60 prototypes"),
+        (
+            ["{words}", "--metric", "edit", "--map", "kmeans", "--neighborhood", "gaussian"],
+            "--neighborhood means nothing",
+        ),
         (["{words}", "--metric", "edit", "--scheduler", "nonsense://x"], "scheduler"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..fitting.settings import INITS, MAPS, MOST_SEED, FitSettings, parse_grid
+from .maps import trained
 from .options import close, speaking, threads_option
 from .reading import labels_option, param_option, parse_named, parse_params, read_option
 from .watching import watched
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--epochs", type=click.IntRange(1), metavar="N", help="Epochs of training; 100, of kmeans at most 300.")
 @click.option("--sigma-start", type=float, help="Width of the neighbourhood at first; half the map by default.")
 @click.option("--sigma-end", type=float, help="Width of the neighbourhood at last; 0.01 by default.")
+@trained
 @click.option("--init", type=click.Choice(INITS), help="How prototypes start; random by default.")
 @click.option("--n-init", type=click.IntRange(1), metavar="N", help="Starts, of which the best is kept; 1 by default.")
 @click.option("--seed", type=click.IntRange(0, MOST_SEED), help="Start of the random numbers; 0 by default.")

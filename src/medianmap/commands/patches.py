@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..fitting.settings import MAPS, make_map, parse_grid
+from ..fitting.settings import MAPS, check_neighborhood_fits, make_map, parse_grid
 from .assign import length_of
+from .maps import trained
 from .options import close, seed_option, shows_progress, speaking, threads_option
 from .progress import progress_bar
 from .reading import param_option, parse_params
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--map", "kind", type=click.Choice(MAPS), default="gas", show_default=True, help="Which map.")
 @click.option("-k", "n_clusters", type=click.IntRange(1), default=50, show_default=True, help="Number of prototypes.")
 @click.option("--grid", default=None, metavar="ROWSxCOLUMNS", help="Neurons of a SOM.")
+@trained
 @click.option("--patch-size", type=click.IntRange(1), default=1000, show_default=True, help="Points of a patch.")
 @click.option("--max-evaluations", type=click.IntRange(1), default=None, help="Budget of dissimilarities.")
 @click.option("--checkpoint", type=click.Path(path_type=Path), default=None, help="File to go on from if killed.")
@@ -91,15 +93,17 @@ def built(
     scheduler: str | None,
     threads: int | None,
     seed: int,
+    **training: Any,
 ) -> PatchClusterer:
     """The clusterer that the options describe."""
     from ..patches.clusterer import PatchClusterer
 
     if (kind == "som") != (grid is not None):
         raise click.UsageError("--grid goes with --map som, and --map som needs it, for example --grid 6x8.")
+    check_neighborhood_fits(kind, {"--neighborhood": training.get("neighborhood")})
     map_ = make_map(
         kind, None if grid is None else parse_grid(grid), n_clusters,
-        metric=metric, metric_params=parse_params(params), random_state=seed,
+        metric=metric, metric_params=parse_params(params), random_state=seed, **training,
     )  # fmt: skip
     return PatchClusterer(
         map_,
