@@ -1,5 +1,7 @@
 """`medianmap patches` as a user meets it."""
 
+import gzip
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -36,6 +38,16 @@ def test_a_file_becomes_a_model_and_a_table(words, tmp_path):
     assert rows[0] == ["prototype", "id", "place", "multiplicity"]
     assert [row[1] for row in rows[1:]] == [f"w{row[2]}" for row in rows[1:]]
     assert sum(float(row[3]) for row in rows[1:]) == 300
+
+
+def test_a_packed_table(words, tmp_path):
+    for name, more in (("plain", ()), ("packed", ("--gzip", "--refine", "swap", "--annealing", "median"))):
+        done = run(words, "--metric", "edit", "-k", 4, "--patch-size", 50, "-o", tmp_path / name, *more)
+        assert done.exit_code == 0, done.output
+    assert sorted(file.name for file in (tmp_path / "packed").iterdir()) == ["model.mmap", "prototypes.tsv.gz"]
+    assert gzip.decompress((tmp_path / "packed" / "prototypes.tsv.gz").read_bytes()).startswith(b"prototype\tid\tplace")
+    model = load(tmp_path / "packed" / "model.mmap")
+    assert (model.estimator.refine, model.estimator.annealing) == ("swap", "median")
 
 
 def test_som_tree_and_budget(words, tmp_path):

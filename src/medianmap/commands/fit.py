@@ -10,7 +10,7 @@ import click
 
 from ..fitting.settings import INITS, MAPS, MOST_SEED, FitSettings, parse_grid
 from .maps import trained
-from .options import close, speaking, threads_option
+from .options import close, gzip_option, speaking, threads_option
 from .reading import labels_option, param_option, parse_named, parse_params, read_option
 from .watching import watched
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @threads_option
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings of an earlier run (TOML).")
 @click.option("--force", is_flag=True, help="Replace the files of an earlier fit in DIR.")
-@click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
+@gzip_option
 @click.option("--no-report", is_flag=True, help="Leave out report.html.")
 @speaking
 def fit(

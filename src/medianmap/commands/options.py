@@ -22,6 +22,7 @@ threads_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers."
 )
+gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
 
 
 def speaking(command: Command) -> Command:

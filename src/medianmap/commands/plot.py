@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .options import close, note, speaking
+from .drawing import DPI, drawn, picture_format
+from .options import close, note, speaking, threads_option
 from .reading import labels_option, parse_named, read_option
 from .streams import is_stdout
+from .watching import watched
 
 # Pictures, each with whether it is drawn on the grid of a SOM.
 PICTURES = {
@@ -26,8 +27,6 @@ PICTURES = {
 }
 OF_DATA = ("quality", "labels", "topology")
 OF_PROTOTYPES = ("u-matrix", "superclusters")  # a map of a matrix knows its prototypes by their places in it alone
-ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
-DPI = 150
 
 
 @click.command()
@@ -43,10 +42,11 @@ DPI = 150
               help="Number of superclusters; by default the one of best silhouette.")  # fmt: skip
 @click.option("--dpi", type=click.IntRange(10, 1200), default=DPI, show_default=True, help="Dots an inch of a .png.")
 @read_option
+@threads_option
 @speaking
 def plot(
     model: Path, file: Path | None, what: str | None, out: Path, labels: str | None, component: str | None,
-    groups: int | None, dpi: int, reading: tuple[str, ...],
+    groups: int | None, dpi: int, reading: tuple[str, ...], threads: int | None,
 ) -> None:  # fmt: skip
     """Draw a MODEL: its hits, U-matrix, training and more; of its data in INPUT also quality, labels and topology.
 
@@ -56,43 +56,42 @@ def plot(
 
     Example: medianmap plot model.mmap globins.fasta --what labels --labels header -o labels.svg
     """
-    from ..extras import require
     from ..files import check_target
     from ..persistence import load
 
-    ending = _ending(out)
-    matplotlib = require("matplotlib", "plot", "A picture")
+    format_ = picture_format(Path("picture.svg") if is_stdout(out) else out, "--out")
     if not is_stdout(out):
         check_target(out)
     fitted = load(model)
     picture = _choose(fitted, model, what)
     _refuse_idle(picture, {"--labels": labels, "--component": component, "--groups": groups})
     X, y = _data(fitted, model, file, picture, reading, labels)
-    # Bytes that repeat: no date, and ids of an SVG that do not come by chance. Letters stay letters.
-    with matplotlib.rc_context({"backend": "agg", "svg.hashsalt": "medianmap", "svg.fonttype": "none"}):
-        figure = draw(fitted, picture, X, y, component, groups).figure_
-        drawn = BytesIO()
-        date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending, {})
-        figure.savefig(drawn, format=ending.removeprefix("."), dpi=dpi, metadata=date)
-        require("matplotlib.pyplot", "plot", "A picture").close(figure)
-    _write(out, drawn.getvalue())
+    points = None
+    if picture in OF_DATA:
+        from ..fitting.assigning import assigned_blocks
+
+        with watched() as watch:
+            points = assigned_blocks(fitted, X, n_jobs=threads, watch=watch).table()
+    _write(out, drawn(lambda: draw(fitted, picture, X, y, component, groups, points), format_, dpi))
     if not is_stdout(out):
         close(f"Wrote {out}: {picture} of {type(fitted).__name__}")
 
 
-def draw(fitted: Any, picture: str, X: Any, y: Any, component: str | None, groups: int | None) -> Any:
-    """The display of a picture that the model has."""
+def draw(
+    fitted: Any, picture: str, X: Any, y: Any, component: str | None, groups: int | None, points: Any = None
+) -> Any:
+    """The display of a picture that the model has; points : the table of `two_best`, where it is there already."""
     from ..plot import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
 
     if picture == "training":
         return TrainingDisplay.from_estimator(fitted)
     if picture == "topology":
-        return TopologyDisplay.from_estimator(fitted, X, y)
+        return TopologyDisplay.from_estimator(fitted, X, y, points=points)
     if picture == "u-matrix":
         return UMatrixDisplay.from_estimator(fitted, X)
     color = "supercluster" if picture == "superclusters" else picture
     which = component if component is None or not component.isdecimal() else int(component)
-    return MapDisplay.from_estimator(fitted, X, y, color=color, component=which or 0, n_groups=groups)
+    return MapDisplay.from_estimator(fitted, X, y, color=color, component=which or 0, n_groups=groups, points=points)
 
 
 def pictures_of(fitted: Any) -> list[str]:
@@ -159,21 +158,10 @@ def _data(
     return given.objects if given.source is None else given.source, given.labels
 
 
-def _ending(out: Path) -> str:
-    """'.svg', '.png' or '.pdf'."""
-    name = out.name.lower()
-    if is_stdout(out):
-        return ".svg"
-    if not name.endswith(ENDINGS):
-        said = f"{out} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}: that says what is drawn."
-        raise click.BadParameter(said, param_hint="--out")
-    return Path(name.removesuffix(".gz")).suffix
-
-
-def _write(out: Path, drawn: bytes) -> None:
+def _write(out: Path, content: bytes) -> None:
     from ..files import write_bytes
 
     if is_stdout(out):
-        sys.stdout.buffer.write(drawn)
+        sys.stdout.buffer.write(content)
     else:
-        write_bytes(out, drawn)
+        write_bytes(out, content)

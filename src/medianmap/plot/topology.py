@@ -59,13 +59,17 @@ class TopologyDisplay:
         self.names = names
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, y: Any = None, *, names: Any = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any = None, *, names: Any = None, points: Any = None, ax: Any = None
+    ) -> Self:
         """Compute the graph of a fitted map over its data X and draw it, with pies where labels y (N,) are given.
 
         Squared distances, those of batch maps and of metric="sqeuclidean", are laid out by their roots.
+        points : the table of `two_best`, where it is there already.
         """
         fitted: Any = fitted_map(model)
-        points, P = two_best(model, X), prototype_dissimilarities(model, X)
+        points = two_best(model, X) if points is None else points
+        P = prototype_dissimilarities(model, X)
         shares, classes = (None, None) if y is None else class_shares(points["prototype"], y, len(P))
         place = layout(as_lengths(fitted, P))
         display = cls(place, topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
