@@ -244,7 +244,7 @@ def test_a_metric_and_a_size_that_suit_the_data(name, content, metric, table, he
     assert run("fit", name, "-o", "map") == 0
     said = capsys.readouterr().err
     assert f"are compared by {metric!r}" in said
-    assert "without --grid or -k the map has 1 prototypes for 4 objects" in said
+    assert "without --grid or -k the map has 1 prototype for 4 objects" in said
     assert tomllib.loads(Path("map/config.toml").read_text())["metric"] == metric
     assert Path("map", table).exists()
     assert len(rows("map/assignments.tsv")) == 4

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..fitting.settings import INITS, MAPS, MOST_SEED, FitSettings, parse_grid
+from ..writers import counted
 from .maps import trained
 from .options import close, gzip_option, speaking, threads_option
 from .reading import labels_option, param_option, parse_named, parse_params, read_option
@@ -97,14 +98,14 @@ def _check_there(file: str) -> None:
 def told(result: FitResult) -> Iterator[str]:
     """The outcome in a few lines."""
     summary = result.summary
-    size = (
-        "x".join(map(str, summary["grid"])) + " neurons" if summary["grid"] else f"{summary['n_prototypes']} prototypes"
-    )
-    ended = f"{summary['epochs']} epochs" + (", at a fixed point" if summary["converged"] else "")
-    yield f"{summary['map']} of {summary['n_points']} objects by {summary['metric']} on {size}: {ended}."
+    n = summary["n_prototypes"]
+    size = "x".join(map(str, summary["grid"])) + " neurons" if summary["grid"] else counted(n, "prototype")
+    ended = counted(summary["epochs"], "epoch") + (", at a fixed point" if summary["converged"] else "")
+    yield f"{summary['map']} of {counted(summary['n_points'], 'object')} by {summary['metric']} on {size}: {ended}."
     shown = ("quantization_error", "topographic_error", "purity", "training_accuracy")
     numbers = [
         f"{name.replace('_', ' ')} {summary['quality'][name]:.4g}" for name in shown if name in summary["quality"]
     ]
-    yield f"{', '.join(numbers)}; {summary['n_outliers']} outliers, {summary['n_border_points']} points on borders."
+    far, border = counted(summary["n_outliers"], "outlier"), counted(summary["n_border_points"], "point")
+    yield f"{', '.join(numbers)}; {far}, {border} on borders."
     yield f"Wrote {', '.join(file.name for file in result.files)} into {result.out}"

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..files import refuse_dash
+
 
 @contextmanager
 def folder_for(out: Path) -> Iterator[None]:
     """Make the folder before long work rather than after it; what was made in vain is removed again."""
+    refuse_dash(out)
     made = [each for each in (out, *out.parents) if not each.exists()]
     try:
         out.mkdir(parents=True, exist_ok=True)

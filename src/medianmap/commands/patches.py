@@ -96,6 +96,8 @@ def built(
 
     if (kind == "som") != (grid is not None):
         raise click.UsageError("--grid goes with --map som, and --map som needs it, for example --grid 6x8.")
+    if metric == "precomputed":
+        raise ValueError("Dissimilarities cannot be streamed in patches; medianmap fit --patch SIZE goes through them.")
     check_neighborhood_fits(kind, {"--neighborhood": training.get("neighborhood")})
     map_ = make_map(
         kind, None if grid is None else parse_grid(grid), n_clusters,

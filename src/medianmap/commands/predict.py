@@ -37,10 +37,8 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     from ..fitting.assigning import assigned_blocks
     from ..fitting.queries import by_prototype, queries_in
     from ..persistence import load
-    from ..validation import check_n_jobs
     from ..writers import tsv_lines, write_lines
 
-    check_n_jobs(threads)
     if out != "-":
         _check_name(Path(out))
     fitted = load(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import click
 
 from .options import close, speaking, threads_option
 from .reading import labels_option, parse_named, read_option
+from .streams import is_stdout
 from .watching import watched
 
 
@@ -16,7 +18,7 @@ from .watching import watched
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("-o", "--out", default="report.html", show_default=True, type=click.Path(path_type=Path), metavar="FILE",
-              help="The page to write.")  # fmt: skip
+              help="The page to write; - prints it.")  # fmt: skip
 @labels_option
 @read_option
 @click.option("--title", help="Heading of the page.")
@@ -36,10 +38,9 @@ def report(
     from ..config import read_config
     from ..files import check_target, write_text
     from ..persistence import load
-    from ..validation import check_n_jobs
 
-    check_n_jobs(threads)
-    check_target(out)
+    if not is_stdout(out):
+        check_target(out)
     fitted = load(model)
     beside = model.parent / "config.toml"
     settings: dict[str, Any] = read_config(beside)[0] if beside.is_file() else {}
@@ -52,5 +53,8 @@ def report(
         if file is None:
             file, labels = settings["input"], labels or settings.get("labels")
         page = page_of_file(fitted, file, options, labels, settings, watch, threads, title)
-    write_text(out, page)
-    close(f"Wrote {out}")
+    if is_stdout(out):
+        sys.stdout.buffer.write(page.encode())
+    else:
+        write_text(out, page)
+        close(f"Wrote {out}")

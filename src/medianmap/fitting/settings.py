@@ -17,6 +17,7 @@ ANNEALINGS = ("auto", "median", "relational")
 NEIGHBORHOODS = ("exponential", "gaussian")
 REFINEMENTS = ("none", "swap")
 MOST_SEED = 2**32 - 1
+SIGMA_END = 0.01
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,11 @@ def check_settings(settings: FitSettings) -> None:
     for name, sigma in widths.items():
         if sigma is not None:
             check_positive(sigma, name)
+    if settings.sigma_start is not None and settings.sigma_start < (settings.sigma_end or SIGMA_END):
+        raise ValueError(
+            f"--sigma-start {settings.sigma_start:g} is below --sigma-end {settings.sigma_end or SIGMA_END:g}; "
+            "the neighbourhood shrinks in training, so start with the larger."
+        )
     check_neighborhood_fits(settings.map, {**widths, "--neighborhood": settings.neighborhood})
     if settings.beta is not None:
         check_beta(settings.beta)
@@ -146,7 +152,7 @@ def completed(settings: FitSettings, metric: str) -> FitSettings:
         settings,
         metric=metric,
         epochs=(300 if kmeans else 100) if settings.epochs is None else settings.epochs,
-        sigma_end=0.01 if settings.sigma_end is None and not kmeans else settings.sigma_end,
+        sigma_end=SIGMA_END if settings.sigma_end is None and not kmeans else settings.sigma_end,
         neighborhood=NEIGHBORHOODS[0] if settings.neighborhood is None and not kmeans else settings.neighborhood,
     )
 

@@ -1,0 +1,106 @@
+"""Corners of the command line that a newcomer walks into: dashes, zeros, and advice that can be followed."""
+
+import inspect
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import optional
+from fits import WORDS, contents, fit, rows, run, write_words
+
+from medianmap.commands import options
+from medianmap.readers import read, write_phylip
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    optional("dnaio")
+    monkeypatch.chdir(tmp_path)
+    write_words()
+    return tmp_path
+
+
+def test_a_dash_is_no_folder(here, capsys):
+    Path("c.tsv").write_text("w0\tw0\nw0\tw1\n")
+    for args in (
+        ("fit", "words.fasta"),
+        ("patches", "words.fasta", "--metric", "edit", "-k", "3"),
+        ("representatives", "c.tsv", "words.fasta", "--metric", "edit"),
+    ):
+        assert run(*args, "-o", "-") == 2
+        assert "-o - means standard output, which cannot hold a folder" in capsys.readouterr().err
+    assert not Path("-").exists()
+
+
+def test_a_page_on_standard_output(here, capfdbinary):
+    assert fit("--grid", "2x2", "-o", "map", "-q") == 0
+    assert run("report", "map/model.mmap", "-o", "page.html", "-q") == run("report", "map/model.mmap", "-o", "-") == 0
+    assert capfdbinary.readouterr() == (Path("page.html").read_bytes(), b"")
+    assert not Path("-").exists()
+
+
+@pytest.mark.parametrize("verb", [("fit", "words.fasta"), ("predict", "m", "x"), ("report", "m"), ("plot", "m")])
+def test_no_threads(verb, here, capsys):
+    assert run(*verb, "-o", "out.tsv", "--threads", "0") == 2
+    assert "0 is no number of threads; give 1 or more, or -1 for all cores" in capsys.readouterr().err
+
+
+def test_widths_in_the_wrong_order_are_found_before_any_work(here, capsys):
+    for more in (("--sigma-start", "0.001"), ("--sigma-start", "1", "--sigma-end", "2")):
+        assert run("fit", "words.fasta", "-o", "map", *more) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1  # no note came first
+        assert f"--sigma-start {more[1]} is below --sigma-end" in said
+    assert sorted(os.listdir()) == ["words.fasta"]
+
+
+def test_labels_of_nothing_are_told(here, capsys):
+    Path("none.tsv").write_text("w0\tNA\nw1\t\n")
+    assert fit("--grid", "2x2", "--labels", "none.tsv", "-o", "map") == 0
+    assert "--labels none.tsv: no point has a label; the map is without." in capsys.readouterr().err
+
+
+def test_one_is_singular(here, capsys):
+    Path("one.fasta").write_text(">a\nACD\n")
+    assert run("fit", "one.fasta", "--metric", "edit", "--epochs", "1", "-o", "map") == 0
+    said = capsys.readouterr()
+    assert "MedianSOM of 1 object by edit on 1x1 neurons" in said.out
+    assert "0 outliers, 0 points on borders" in said.out
+    assert "the map has 1 prototype for 1 object." in said.err
+
+
+def test_advice_is_in_the_words_of_the_command_line(here, capsys):
+    np.save("D.npy", np.ones((4, 4)) - np.eye(4))
+    assert run("fit", "D.npy", "--grid", "1x2", "-o", "map") == 0
+    assert "for vectors pass --read kind=vectors" in capsys.readouterr().err
+    Path("gap.fasta").write_text(">a\nACD\n>b\n>c\nAC\n")
+    assert run("fit", "gap.fasta", "--metric", "edit", "-o", "gap") == 2
+    assert "or pass --read allow_empty=true if this is meant" in capsys.readouterr().err
+    assert run("fit", "gap.fasta", "--metric", "edit", "--read", "allow_empty=true", "-o", "gap") == 0
+    names = options._READING.pattern.split("(")[1].split(")")[0].split("|")
+    assert set(names) <= set(inspect.signature(read).parameters)
+
+
+def test_series_are_assigned_as_they_were_read(here, rng):
+    Path("s.csv").write_text("".join(",".join(map(str, rng.normal(size=n))) + "\n" for n in range(3, 12)))
+    assert run("fit", "s.csv", "--read", "kind=series", "--grid", "2x2", "-o", "map", "-q") == 0
+    assert run("assign", "map/model.mmap", "s.csv", "--read", "kind=series", "-o", "a.tsv", "-q") == 0
+    assert [row["prototype"] for row in rows("a.tsv")] == [row["neuron"] for row in rows("map/assignments.tsv")]
+
+
+def test_a_stream_of_dissimilarities_is_sent_to_fit(here, capsys):
+    write_phylip("D.phy", np.ones((4, 4)) - np.eye(4), list("abcd"))
+    assert run("patches", "D.phy", "--metric", "precomputed", "-k", "2", "-o", "out") == 2
+    assert "medianmap fit --patch SIZE" in capsys.readouterr().err
+
+
+def test_verbose_fit_speaks_and_changes_nothing(here, capsys):
+    assert fit("--grid", "2x2", "-o", "a", "-q") == 0
+    assert capsys.readouterr() == ("", "")
+    assert fit("--grid", "2x2", "-o", "b", "-v") == 0
+    said = capsys.readouterr()
+    assert "epoch 0: sigma" in said.err
+    assert "epoch" not in said.out.replace("epochs", "")
+    assert contents("a") == contents("b")
+    assert len(WORDS) == 36
