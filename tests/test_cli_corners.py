@@ -1,8 +1,14 @@
 """Corners of the command line that a newcomer walks into: dashes, zeros, and advice that can be followed."""
 
+import errno
 import inspect
+import io
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -93,6 +99,50 @@ def test_a_stream_of_dissimilarities_is_sent_to_fit(here, capsys):
     write_phylip("D.phy", np.ones((4, 4)) - np.eye(4), list("abcd"))
     assert run("patches", "D.phy", "--metric", "precomputed", "-k", "2", "-o", "out") == 2
     assert "medianmap fit --patch SIZE" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+def test_notes_stand_above_the_bar(here):
+    """On a terminal, a note has a line of its own while a bar is drawn."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "medianmap", "fit", "words.fasta", "--epochs", "2", "-o", "map"]
+    process = subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    seen = b""
+    try:
+        while piece := os.read(ours, 65536):
+            seen += piece
+    except OSError:  # how Linux tells that the other side is closed
+        pass
+    assert process.wait(60) == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    notes = re.findall(r"(?:^|[\r\n])medianmap: without --", text)
+    assert len(notes) == text.count("medianmap: ") == 2
+    assert "reading" in text
+
+
+def test_a_full_disk_is_a_sentence(here, capsys, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device", "map/model.mmap")
+
+    monkeypatch.setattr("medianmap.fitting.run.save", full)
+    assert fit("--grid", "2x2", "-o", "map") == 1
+    assert capsys.readouterr().err.endswith("medianmap: map/model.mmap: No space left on device.\n")
+    assert not Path("map").exists()
+
+
+def test_data_of_standard_input(here, monkeypatch, capsys):
+    """They are called so, and nobody waits for them a second time."""
+    content = io.BytesIO(Path("words.fasta").read_bytes())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(content)))
+    assert run("fit", "-", "--grid", "2x2", "-o", "map") == 0
+    assert "the strings of standard input are compared" in capsys.readouterr().err
+    assert "standard input: 36 sequences" in Path("map/report.html").read_text()
+    assert run("report", "map/model.mmap") == 2
+    assert "Missing argument INPUT" in capsys.readouterr().err
+    optional("matplotlib")
+    assert run("plot", "map/model.mmap", "--what", "quality", "-o", "p.svg") == 2
+    assert "needs the data as INPUT" in capsys.readouterr().err
 
 
 def test_verbose_fit_speaks_and_changes_nothing(here, capsys):

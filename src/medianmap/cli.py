@@ -50,6 +50,9 @@ def main(args: list[str] | None = None) -> Any:
     ) as error:
         say(error)
         sys.exit(2)
-    except (OSError, MemoryError) as error:
-        say(str(error) or "out of memory")
+    except MemoryError as error:
+        say(str(error) or "out of memory; close other programs, or ask for less at a time.")
+        sys.exit(1)
+    except OSError as error:
+        say(f"{error.filename or 'the output'}: {error.strerror}." if error.strerror else error)
         sys.exit(1)

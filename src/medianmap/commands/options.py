@@ -93,7 +93,8 @@ def shows_progress() -> bool:
 def say(text: object) -> None:
     """A sentence on stderr; what the library advises is put in the words of the command line."""
     advised = _READING.sub(lambda found: f"pass --read {found[1]}={found[2].replace('True', 'true')}", str(text))
-    click.echo(f"medianmap: {advised}", err=True)
+    # On whatever stderr is now: click would write past the bar that rich is drawing, onto its line.
+    print(f"medianmap: {advised}", file=sys.stderr, flush=True)
 
 
 def note(text: str) -> None:

@@ -10,7 +10,7 @@ import click
 
 from .drawing import DPI, drawn, picture_format
 from .options import close, note, speaking, threads_option
-from .reading import labels_option, parse_named, read_option
+from .reading import labels_option, parse_named, read_option, settings_beside
 from .streams import is_stdout
 from .watching import watched
 
@@ -132,7 +132,6 @@ def _data(
     fitted: Any, model: Path, file: Path | None, picture: str, reading: tuple[str, ...], labels: str | None
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
-    from ..config import read_config
     from ..fitting.data import read_given
     from ..patches.queries import fitted_on_dissimilarities
     from ..structure.prototypes import fitted_map, needs_matrix
@@ -143,8 +142,7 @@ def _data(
         if file is not None:
             note(f"{file} is not read: {picture} is drawn from the model alone.")
         return None, None
-    beside = model.parent / "config.toml"
-    settings: dict[str, Any] = read_config(beside)[0] if file is None and beside.is_file() else {}
+    settings = settings_beside(model) if file is None else {}
     if file is None and "input" not in settings:
         needed = "the matrix that it was fitted on" if of_matrix else "the data"
         raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")

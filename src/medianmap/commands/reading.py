@@ -48,6 +48,17 @@ def parse_params(given: tuple[str, ...]) -> dict[str, Any]:
     return parse_named(given, "--param", "indel=2")
 
 
+def settings_beside(model: Path) -> dict[str, Any]:
+    """What config.toml beside the model, as `fit` leaves it, says; data that came from standard input are gone."""
+    from ..config import read_config
+
+    beside = model.parent / "config.toml"
+    settings = read_config(beside)[0] if beside.is_file() else {}
+    if settings.get("input") == "-":
+        del settings["input"]
+    return settings
+
+
 def read_file(file: Path, reading: tuple[str, ...]) -> Records | Matrix:
     """What the file holds, read as `--read` says."""
     from ..fitting.data import read_as

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from .options import close, speaking, threads_option
-from .reading import labels_option, parse_named, read_option
+from .reading import labels_option, parse_named, read_option, settings_beside
 from .streams import is_stdout
 from .watching import watched
 
@@ -35,17 +34,15 @@ def report(
 
     Example: medianmap report map/model.mmap --labels families.tsv -o families.html
     """
-    from ..config import read_config
     from ..files import check_target, write_text
     from ..persistence import load
 
     if not is_stdout(out):
         check_target(out)
     fitted = load(model)
-    beside = model.parent / "config.toml"
-    settings: dict[str, Any] = read_config(beside)[0] if beside.is_file() else {}
+    settings = settings_beside(model)
     if file is None and "input" not in settings:
-        raise click.UsageError(f"Missing argument INPUT: there is no {beside} that names the data.")
+        raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / 'config.toml'} that names a file.")
     options = {**settings.get("read", {}), **parse_named(reading, "--read", "kind=vectors")}
     with watched() as watch:
         from ..fitting.paging import page_of_file
