@@ -16,6 +16,8 @@ from conftest import optional
 from fits import WORDS, contents, fit, rows, run, write_words
 
 from medianmap.commands import options
+from medianmap.fitting import paging
+from medianmap.fitting.data import Given
 from medianmap.readers import read, write_phylip
 
 
@@ -143,6 +145,21 @@ def test_data_of_standard_input(here, monkeypatch, capsys):
     optional("matplotlib")
     assert run("plot", "map/model.mmap", "--what", "quality", "-o", "p.svg") == 2
     assert "needs the data as INPUT" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("n", "how", "title"),
+    [
+        (1, {"kind": "strings", "sequences": True}, "f: 1 sequence"),
+        (3, {"kind": "strings", "sequences": True}, "f: 3 sequences"),
+        (1, {"kind": "series"}, "f: 1 series"),
+        (1, {"kind": "vectors"}, "f: 1 vector"),
+        (20, {"kind": "dissimilarities"}, "f: 20 points"),
+    ],
+)
+def test_titles(n, how, title):
+    given = Given("some/f", [str(k) for k in range(n)], **how)
+    assert f"f: {paging._told(given)}" == title
 
 
 def test_verbose_fit_speaks_and_changes_nothing(here, capsys):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._version import __version__
 from ..base import BaseMap
-from ..families import BatchMap
+from ..families import BatchMap, MedianMap
 from ..health import Health
 from ..palette import FILLS
 from ..patches.queries import as_queries
@@ -259,10 +259,20 @@ def _training(fitted: Any) -> dict[str, Any] | None:
     return {
         "converged": bool(fitted.converged_),
         "anneals": isinstance(fitted, AnnealedRule),
+        "combines": _combines(fitted),
+        "swaps": getattr(fitted, "n_swaps_", None),
         "sigma": numbers(history["sigma"], 4),
         "quantization_error": numbers(history["quantization_error"]),
         "moved": [int(n) for n in history["moved"]],
     }
+
+
+def _combines(fitted: Any) -> bool:
+    """Whether exemplars were combinations of the data until the last epochs, so that the error rises there."""
+    refined_at_once = getattr(fitted, "refine", None) is not None and not isinstance(fitted, AnnealedRule)
+    if not isinstance(fitted, MedianMap) or (fitted.annealing == "auto" and refined_at_once):
+        return False
+    return fitted.annealing != "median"
 
 
 def _plain(value: Any) -> Any:
