@@ -91,7 +91,7 @@ def test_parquet(words):
         (("no.mmap", "words.txt", "-o", "out.tsv"), "There is no file no.mmap"),
         (("words.txt", "words.txt", "-o", "out.tsv"), "not a medianmap model"),
         (("model.mmap", "words.txt", "-o", "no/out.tsv"), "There is no folder"),
-        (("model.mmap", "words.txt", "-o", "out.tsv", "--threads", "0"), "n_jobs is 0"),
+        (("model.mmap", "words.txt", "-o", "out.tsv", "--threads", "0"), "0 is no number of threads"),
         (("model.mmap", "words.txt"), "Missing option"),
     ],
 )

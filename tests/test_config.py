@@ -30,19 +30,28 @@ SETTINGS = st.builds(
     beta=st.none() | POSITIVE,
     patch=st.none() | NUMBERS,
     sigma_start=st.none() | POSITIVE,
+    neighborhood=st.none() | TEXT,
+    annealing=TEXT,
+    refine=TEXT,
     seed=NUMBERS,
     threads=st.none() | st.integers(-1, 64),
 )
 
 
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """One file for all examples: a folder each is slow to make where other work is going on."""
+    return tmp_path_factory.mktemp("config") / "config.toml"
+
+
 @given(settings=SETTINGS)
-def test_what_is_written_reads_back(settings, tmp_path_factory):
-    file = tmp_path_factory.mktemp("config") / "config.toml"
-    file.write_text(config_text(settings, {"objects": 3, "sha256": "ab"}), encoding="utf-8", newline="")
+def test_what_is_written_reads_back(settings, file):
+    text = config_text(settings, {"objects": 3, "sha256": "ab"})
+    file.write_text(text, encoding="utf-8", newline="")
     found, recorded = read_config(file)
     assert FitSettings(**found) == settings
     assert recorded == {"objects": 3, "sha256": "ab"}
-    assert "medianmap" in tomllib.loads(file.read_text(encoding="utf-8"))["versions"]
+    assert "medianmap" in tomllib.loads(text)["versions"]
 
 
 @pytest.mark.parametrize(

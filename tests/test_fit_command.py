@@ -17,9 +17,9 @@ import pytest
 from conftest import optional
 from fits import FILES, IDS, KIND, SAME, WORDS, Stops, contents, fit, rows, run, write_words
 
-from medianmap import MedianSOM, PrototypeClassifier, load, save
+from medianmap import MedianSOM, PrototypeClassifier, families, load, neighborhood, save
 from medianmap.commands.progress import stage_bars
-from medianmap.fitting import FitSettings, run_fit
+from medianmap.fitting import FitSettings, run_fit, settings
 from medianmap.metrics import bind
 from medianmap.readers import read, write_phylip
 
@@ -80,6 +80,29 @@ def test_it_is_the_map_that_python_fits(here):
     assert fitted.history_.tolist() == direct.history_.tolist()
     assert fitted.transform(WORDS).tolist() == direct.transform(WORDS).tolist()
     assert set(vars(fitted)) - {"prototype_ids_"} == set(vars(direct))
+
+
+def test_how_a_map_is_trained(here):
+    how = {"annealing": "median", "refine": "swap", "neighborhood": "gaussian"}
+    assert fit("--grid", "2x3", *(f"--{name}={value}" for name, value in how.items()), "-o", "map") == 0
+    direct = MedianSOM((2, 3), metric="edit", n_epochs=8, random_state=0, **how).fit(WORDS)
+    fitted = load("map/model.mmap")
+    assert fitted.medoid_indices_.tolist() == direct.medoid_indices_.tolist()
+    assert {name: fitted.get_params()[name] for name in how} == how
+    config = tomllib.loads(Path("map/config.toml").read_text())
+    assert {name: config[name] for name in how} == how
+    # What is not said is resolved, and a configuration can be taken back.
+    assert run("fit", "--config", "map/config.toml", "--refine", "none", "--map", "kmeans", "-k", "3", "-o", "b") == 0
+    config = tomllib.loads(Path("b/config.toml").read_text())
+    assert (config["annealing"], config["refine"], "neighborhood" in config) == ("median", "none", False)
+    assert fit("--map", "gas", "-k", "3", "-o", "c") == 0
+    config = tomllib.loads(Path("c/config.toml").read_text())
+    assert (config["annealing"], config["refine"], config["neighborhood"]) == ("auto", "none", "exponential")
+
+
+def test_choices_are_those_of_the_maps():
+    assert settings.ANNEALINGS == families.ANNEALINGS
+    assert settings.NEIGHBORHOODS == neighborhood.NEIGHBORHOODS
 
 
 def test_same_seed_same_bytes_also_with_threads(here):
@@ -221,7 +244,7 @@ def test_a_metric_and_a_size_that_suit_the_data(name, content, metric, table, he
     assert run("fit", name, "-o", "map") == 0
     said = capsys.readouterr().err
     assert f"are compared by {metric!r}" in said
-    assert "without --grid or -k the map has 1 prototypes for 4 objects" in said
+    assert "without --grid or -k the map has 1 prototype for 4 objects" in said
     assert tomllib.loads(Path("map/config.toml").read_text())["metric"] == metric
     assert Path("map", table).exists()
     assert len(rows("map/assignments.tsv")) == 4

@@ -1,5 +1,7 @@
 """`medianmap patches` as a user meets it."""
 
+import gzip
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -38,6 +40,16 @@ def test_a_file_becomes_a_model_and_a_table(words, tmp_path):
     assert sum(float(row[3]) for row in rows[1:]) == 300
 
 
+def test_a_packed_table(words, tmp_path):
+    for name, more in (("plain", ()), ("packed", ("--gzip", "--refine", "swap", "--annealing", "median"))):
+        done = run(words, "--metric", "edit", "-k", 4, "--patch-size", 50, "-o", tmp_path / name, *more)
+        assert done.exit_code == 0, done.output
+    assert sorted(file.name for file in (tmp_path / "packed").iterdir()) == ["model.mmap", "prototypes.tsv.gz"]
+    assert gzip.decompress((tmp_path / "packed" / "prototypes.tsv.gz").read_bytes()).startswith(b"prototype\tid\tplace")
+    model = load(tmp_path / "packed" / "model.mmap")
+    assert (model.estimator.refine, model.estimator.annealing) == ("swap", "median")
+
+
 def test_som_tree_and_budget(words, tmp_path):
     som = run(words, "--metric", "edit", "--map", "som", "--grid", "2x3", "--patch-size", 60, "-o", tmp_path / "a")
     assert som.exit_code == 0, som.output
@@ -65,6 +77,10 @@ def test_a_checkpoint_is_gone_on_from(words, tmp_path):
         (["{words}", "--metric", "editt"], "no metric 'editt'"),
         (["{words}", "--metric", "edit", "--map", "som"], "--map som needs it"),
         (["{words}", "--metric", "edit", "-k", "60", "--patch-size", "50"], "fewer than the 60 prototypes"),
+        (
+            ["{words}", "--metric", "edit", "--map", "kmeans", "--neighborhood", "gaussian"],
+            "--neighborhood means nothing",
+        ),
         (["{words}", "--metric", "edit", "--scheduler", "nonsense://x"], "scheduler"),
     ],
 )

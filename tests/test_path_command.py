@@ -1,7 +1,9 @@
 """`medianmap path` as a user meets it."""
 
 import csv
+import gzip
 import io
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +45,36 @@ def test_the_table_is_that_of_the_function(folder, capsys):
         assert [float(value) for value in row.values()] == [float(value) for value in record.tolist()]
     assert f"K = {path.best()} by silhouette, K = {path.best('stability')} by stability" in said.err
     assert "suggested, not proven" in said.err
+
+
+def test_packed_files_and_the_dash(folder, capsys):
+    optional("matplotlib")
+    args = ("D.npy", "-k", "2,3", "--restarts", "2", "-q", "-o")
+    assert run(*args, "-") == 0
+    printed = capsys.readouterr().out
+    assert run(*args, "t.tsv.gz", "--plot", "p.svg.gz") == 0
+    assert capsys.readouterr() == ("", "")
+    assert gzip.decompress(Path("t.tsv.gz").read_bytes()).decode() == printed
+    assert gzip.decompress(Path("p.svg.gz").read_bytes()).startswith(b"<?xml")
+    assert not Path("-").exists()
+
+
+def test_every_fit_is_told(folder, rng):
+    D = blob_distances(rng, 40)
+    map_ = MedianKMeans(metric="precomputed", init="k-medoids++", random_state=0)
+    for stability, warm, total in (("halves", True, 3 * 5 + 2), ("restarts", False, 3 * 4)):
+        told = []
+        k_path(
+            map_,
+            D,
+            [2, 3, 4],
+            n_restarts=4,
+            stability=stability,
+            warm=warm,
+            on_progress=lambda *now, told=told: told.append(now),
+        )
+        assert [(done, of) for done, of, _ in told] == [(k + 1, total) for k in range(total)]
+        assert all(before <= after for (*_, before), (*_, after) in itertools.pairwise(told))
 
 
 def test_a_matrix_another_map_and_files(folder, capsys):
@@ -92,7 +124,7 @@ def test_one_k_of_one_suggests_nothing(folder, capsys):
         (["D.npy", "-k", "2,21"], "Half of the 40 points are too few for n_clusters = 21"),
         (["words.txt", "-k", "2"], "words.txt holds 11 strings and no dissimilarities; choose another --metric"),
         (["D.npy", "-k", "2", "-o", "nowhere/t.tsv"], "There is no folder nowhere"),
-        (["D.npy", "-k", "2", "--plot", "p.bmp"], "p.bmp does not end in .svg, .png or .pdf"),
+        (["D.npy", "-k", "2", "--plot", "p.bmp"], "p.bmp must end in .svg, .svg.gz, .png or .pdf"),
         (["D.npy", "-k", "2", "-o", "p.svg", "--plot", "p.svg"], "p.svg cannot hold both the table and the picture"),
         (["none.npy", "-k", "2"], "none.npy"),
     ],

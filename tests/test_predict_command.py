@@ -130,7 +130,7 @@ def test_models_of_means_of_patches_and_of_one_prototype(here, rng, capsys):
         (["predict", "map/model.mmap", "new.fasta", "-o", "p.parquet"], "must end in .tsv or .tsv.gz"),
         (["predict", "map/model.mmap", "new.fasta", "-o", "no/p.tsv"], "There is no folder no"),
         (["predict", "map/model.mmap", "x.npy"], "compares strings"),
-        (["predict", "map/model.mmap", "new.fasta", "--threads", "0"], "n_jobs is 0"),
+        (["predict", "map/model.mmap", "new.fasta", "--threads", "0"], "0 is no number of threads"),
         (["predict", "map/model.mmap", "new.fasta", "--read", "colour=red"], "there is no 'colour'"),
         (["report", "map/model.mmap", "no.fasta"], "There is no file no.fasta"),
         (["report", "map/model.mmap", "-o", "no/r.html"], "There is no folder no"),

@@ -49,7 +49,8 @@ BAD = {
     "bad alphabet": ("x.fasta", ">b\nACx\n", {"alphabet": ""}, "pass the letters allowed"),
     "no such word": ("x.fasta", ">a\nACGT\n", {"label": 1}, r"record 1 \('a'\) has 1 words in its header"),
     "label of sequences by name": ("x.fasta", ">a\nACGT\n", {"label": "family"}, "number of a word of the header"),
-    "bad bytes in FASTA": ("x.fasta", b">a\nACGT\n>\xff\nAC\n", {}, "not UTF-8 text: there is the byte 0xff"),
+    "umlauts in FASTA": ("x.fasta", ">a\nACGT\n>\u00fc\nAC\n".encode(), {}, "x.fasta: a header or sequence after"),
+    "bad bytes in FASTA": ("x.fasta", b">a\nACGT\n>\xff\nAC\n", {}, "not ASCII text: there is the byte 0xff"),
     # tables
     "illegal letter in a table": (
         "x.csv",

@@ -406,3 +406,18 @@ def test_the_ramps_leave_the_ground_steadily():
     for name, away in (("light", -1), ("dark", 1)):
         steps = np.diff([luminance(color) for color in RAMPS[name]])
         assert (away * steps > 0).all()
+
+
+def test_what_the_training_was_like(som):
+    """Why the error rises at the end, and what came after the last epoch."""
+    assert gather(som, IRIS.data)["training"]["combines"]
+    for model, combines in (
+        (MedianKMeans(3, random_state=0), True),
+        (MedianKMeans(3, random_state=0, refine="swap"), False),
+        (MedianKMeans(3, random_state=0, refine="swap", annealing="relational"), True),
+        (MedianNeuralGas(3, random_state=0, annealing="median", refine="swap"), False),
+        (BatchKMeans(3, random_state=0), False),
+    ):
+        training = gather(model.fit(IRIS.data), IRIS.data)["training"]
+        assert training["combines"] == combines
+        assert training["swaps"] == getattr(model, "n_swaps_", None)

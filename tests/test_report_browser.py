@@ -10,7 +10,7 @@ import pytest
 from conftest import optional
 from sklearn.datasets import load_iris
 
-from medianmap import BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
+from medianmap import BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, RelationalNeuralGas
 from medianmap.datasets import load_globins
 from medianmap.report.content import gather
 from medianmap.report.html import render
@@ -177,6 +177,16 @@ def test_colourings_paint_the_numbers(globins, globin_page, visit):
     used = [k for k in range(len(classes["colors"])) if any(row[k] for row in classes["shares"])]
     assert page.eval_on_selector_all(".slice", "all => all.map(p => +p.dataset.class)") == used
     assert page.locator("#legend .key").all_text_contents() == classes["names"]
+
+
+def test_combinations_are_shown_by_the_nearest_point(write, visit):
+    X = load_iris().data
+    model = RelationalNeuralGas(4, metric="sqeuclidean", random_state=0).fit(X)
+    page = visit(write(gather(model, X)))
+    page.click("#n2")
+    assert "Prototype: a combination; the nearest point is" in page.inner_text("#panel")
+    assert page.inner_text(".exemplar-id") == str(model.exemplar_indices_[2])
+    assert "combinations of the data until" not in page.inner_text("#training")
 
 
 def test_search_highlights_the_neurons(globins, globin_page, visit):
@@ -443,7 +453,7 @@ def crowd():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(100_000, 3)) + 4 * rng.integers(3, size=(100_000, 1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medianmap.estimators.MAX_SETTLING", 0)
+        patch.setattr("medianmap.rules.MAX_SETTLING", 0)
         once = {"n_epochs": 1, "sigma_start": 0.01, "init": X[:2000]}
         models = {"lattice": BatchSOM((40, 50), **once), "graph": BatchNeuralGas(2000, **once)}
         for model in models.values():

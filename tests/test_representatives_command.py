@@ -43,6 +43,23 @@ def rows(path):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
+def test_packed_files(folder):
+    args = ("c.tsv", "s.fasta", "--metric", "edit", "-q", "-o")
+    assert run(*args, "plain") == run(*args, "packed", "--gzip") == 0
+    assert sorted(entry.name for entry in Path("packed").iterdir()) == [f"{name}.gz" for name in FILES]
+    for name in FILES:
+        assert gzip.decompress(Path(f"packed/{name}.gz").read_bytes()) == Path(f"plain/{name}").read_bytes()
+
+
+def test_a_folder_that_cannot_be_made(folder, capsys):
+    assert run("c.tsv", "s.fasta", "--metric", "edit", "-o", "s.fasta/deep/out") == 2
+    assert capsys.readouterr().err == (
+        "medianmap: s.fasta/deep/out cannot be written: Not a directory; choose another folder for -o.\n"
+    )
+    assert run("c.tsv", "s.fasta", "--metric", "no", "-o", "some/deep/out") == 2
+    assert not Path("some").exists()
+
+
 def test_files_and_summary(folder, capsys):
     assert run("c.tsv", "s.fasta", "--metric", "edit", "-o", "out/deep", "--threads", "2") == 0
     said = capsys.readouterr()

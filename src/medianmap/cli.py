@@ -9,6 +9,7 @@ import click
 
 from ._version import __version__
 from .commands.lazy import LazyGroup
+from .commands.options import say
 
 # Each with its module, and the first line of its help so that listing them imports none.
 COMMANDS = {
@@ -47,8 +48,11 @@ def main(args: list[str] | None = None) -> Any:
         IsADirectoryError,
         PermissionError,
     ) as error:
-        click.echo(f"medianmap: {error}", err=True)
+        say(error)
         sys.exit(2)
-    except (OSError, MemoryError) as error:
-        click.echo(f"medianmap: {error or 'out of memory'}", err=True)
+    except MemoryError as error:
+        say(str(error) or "out of memory; close other programs, or ask for less at a time.")
+        sys.exit(1)
+    except OSError as error:
+        say(f"{error.filename or 'the output'}: {error.strerror}." if error.strerror else error)
         sys.exit(1)

@@ -28,8 +28,11 @@ TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "epochs": ((int,), "a whole number"),
     "sigma_start": ((int, float), "a number"),
     "sigma_end": ((int, float), "a number"),
+    "neighborhood": ((str,), "text"),
     "init": ((str,), "text"),
     "n_init": ((int,), "a whole number"),
+    "annealing": ((str,), "text"),
+    "refine": ((str,), "text"),
     "seed": ((int,), "a whole number"),
     "threads": ((int,), "a whole number"),
 }
@@ -68,7 +71,7 @@ def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
         for name in ("grid", "k", "sigma_start"):
             kept.pop(name, None)
         if given.get("map", kept.get("map", "som")) != config.get("map", "som"):
-            for name in ("epochs", "sigma_end"):
+            for name in ("epochs", "sigma_end", "neighborhood"):
                 kept.pop(name, None)
     if given.get("metric", kept.get("metric")) != kept.get("metric"):
         kept.pop("params", None)

@@ -21,6 +21,12 @@ def check_target(target: Path) -> None:
         raise PermissionError(f"{target} cannot be written: the folder is read-only for you; choose another.")
 
 
+def refuse_dash(folder: Path) -> None:
+    """ValueError for '-', which a user takes for standard output."""
+    if str(folder) == "-":
+        raise ValueError("-o - means standard output, which cannot hold a folder of files; give the name of a folder.")
+
+
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file that appears under `path` whole when the block ends well, and not at all otherwise."""

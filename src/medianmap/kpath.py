@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .allpairs import OnProgress
 from .base import BaseMap, Trained, as_generator
 from .engine import State
 from .initialization import spread
@@ -74,6 +77,7 @@ def k_path(
     stability: str = "halves",
     warm: bool = True,
     random_state: Any = None,
+    on_progress: OnProgress | None = None,
 ) -> KPath:
     """Quantization error, medoid silhouette and stability along a list of K.
 
@@ -89,6 +93,7 @@ def k_path(
         drawn by the k-medoids++ rule given those (neural gas is warmed up a little, as in `beta_path`). The error of
         median and batch K-means then never rises with K. Of all fits to all points the one of least error is kept.
     random_state : seeds everything; None takes the estimator's own.
+    on_progress : called after every fit with the number of fits so far, of all, and the seconds since the first began.
     """
     check_map(estimator, "n_clusters", "k_path takes K-means and neural gas; `width_front` is for SOMs.")
     check_count(n_restarts, "n_restarts")
@@ -100,6 +105,8 @@ def k_path(
     seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=n_restarts)]
     halves = _halves(len(fits.m), n_restarts, max(sizes), rng) if stability == "halves" else []
 
+    per_size = 1 + len(halves) if halves else n_restarts
+    fits = replace(fits, after_fit=_counting(per_size * len(sizes) + (len(sizes) - 1 if warm else 0), on_progress))
     kept: list[tuple[BaseMap, Trained, bool]] = []
     stable = []
     for K in sizes:
@@ -127,6 +134,17 @@ def k_path(
         tuple(fits.as_given(trained.state.prototypes) for _, trained, _ in kept),
         stability,
     )
+
+
+def _counting(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
+    """What tells of every fit that is done."""
+    began, done = perf_counter(), count(1)
+
+    def tell() -> None:
+        if on_progress is not None:
+            on_progress(next(done), total, perf_counter() - began)
+
+    return tell
 
 
 def _sizes(n_clusters: Any) -> list[int]:

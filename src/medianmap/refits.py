@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +28,14 @@ class Refits:
     space : of the n points, dissimilarities computed and checked.
     m : (n,) weights, all positive.
     keep : (n,) the points among those given.
+    after_fit : called when one of the fits is done.
     """
 
     estimator: BaseMap
     space: Space
     m: FloatArray
     keep: IntArray
+    after_fit: Callable[[], None] = lambda: None
 
     def fit(
         self, params: dict[str, Any], points: Index = ALL, go_on_from: State | None = None
@@ -41,7 +44,9 @@ class Refits:
         fitted: BaseMap = clone(self.estimator).set_params(**params)
         if not isinstance(self.space, VectorSpace):
             fitted.set_params(metric="precomputed", metric_params=None)
-        return fitted, fitted._train(data_of(self.space, points), self.m[points], go_on_from=go_on_from)
+        trained = fitted._train(data_of(self.space, points), self.m[points], go_on_from=go_on_from)
+        self.after_fit()
+        return fitted, trained
 
     def as_given(self, prototypes: NDArray[Any]) -> NDArray[Any]:
         """Prototypes in terms of the data as the user gave them, as `init` takes them."""

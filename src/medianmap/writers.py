@@ -32,6 +32,11 @@ def fasta_lines(records: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield from (letters[at : at + FASTA_WIDTH] for at in range(0, len(letters), FASTA_WIDTH))
 
 
+def counted(n: int, thing: str) -> str:
+    """'1 point', '2 points'."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
 def write_lines(texts: dict[Path, Iterable[str]]) -> list[Path]:
     """Write files of lines; all are whole before the first takes its place."""
     with ExitStack() as files:

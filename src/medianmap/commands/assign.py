@@ -9,6 +9,7 @@ import click
 
 from .options import close, shows_progress, speaking, threads_option
 from .progress import progress_bar
+from .reading import parse_named, read_option
 from .streams import is_stdout, printed
 
 
@@ -17,13 +18,21 @@ from .streams import is_stdout, printed
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
               help="The .tsv, .tsv.gz or .parquet file to write; - for lines on standard output.")  # fmt: skip
-@click.option("--format", "format_", metavar="NAME", help="What INPUT is, where its name does not say it.")
+@click.option("--format", "format_", metavar="NAME", help="Short for --read format=NAME.")
+@read_option
 @threads_option
 @click.option("--block", type=int, default=8192, show_default=True, metavar="N", help="Objects at a time.")
 @click.option("--restart", is_flag=True, help="Start anew, instead of going on with what an earlier run left.")
 @speaking
 def assign(
-    model: Path, file: Path, out: Path, format_: str | None, threads: int | None, block: int, restart: bool
+    model: Path,
+    file: Path,
+    out: Path,
+    format_: str | None,
+    reading: tuple[str, ...],
+    threads: int | None,
+    block: int,
+    restart: bool,
 ) -> None:
     """Find the nearest and second nearest prototype of MODEL for every object in INPUT.
 
@@ -38,7 +47,8 @@ def assign(
     from ..persistence import load
 
     fitted = load(model)
-    objects, streamed = queries_in(fitted, file, {} if format_ is None else {"format": format_})
+    options = {} if format_ is None else {"format": format_}
+    objects, streamed = queries_in(fitted, file, options | parse_named(reading, "--read", "kind=vectors"))
     shown = shows_progress()
     length = length_of(file, streamed) if shown and streamed else None
     with (

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ..fitting.settings import parse_grid
-from .fit import watched
-from .options import close, console, loudness, seed_option, speaking
+from .options import close, console, seed_option, speaking
+from .watching import watched
 
 
 @click.command()
@@ -25,7 +25,7 @@ def demo(out: Path, seed: int, grid: str) -> None:
     from ..demo import run_demo
     from ..report.text import render
 
-    with watched(quiet=loudness() < 0, verbose=loudness() > 0) as watch:
+    with watched() as watch:
         result = run_demo(out, parse_grid(grid), seed, watch)
     console().print(render(result.summary))
     close("\nWrote " + ", ".join(str(file) for file in result.files))

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..fitting.settings import INITS, MAPS, MOST_SEED, FitSettings, parse_grid
-from ..fitting.watching import Watch
-from .reading import param_option, parse_named, parse_params, read_option
+from ..writers import counted
+from .maps import trained
+from .options import close, gzip_option, speaking, threads_option
+from .reading import labels_option, param_option, parse_named, parse_params, read_option
+from .watching import watched
 
 if TYPE_CHECKING:
     from ..fitting.run import FitResult
-
-INTERRUPTED = 130
-
-labels_option = click.option(
-    "--labels", metavar="FILE|COLUMN", help="A file of ids and labels; a column of a table INPUT; of sequences header "
-    "(the word after the id), header:2 (the second) or header:KEY (what follows KEY=).",
-)  # fmt: skip
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
 
 
 @click.command()
@@ -43,20 +35,19 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="Say nothing but
 @click.option("--epochs", type=click.IntRange(1), metavar="N", help="Epochs of training; 100, of kmeans at most 300.")
 @click.option("--sigma-start", type=float, help="Width of the neighbourhood at first; half the map by default.")
 @click.option("--sigma-end", type=float, help="Width of the neighbourhood at last; 0.01 by default.")
+@trained
 @click.option("--init", type=click.Choice(INITS), help="How prototypes start; random by default.")
 @click.option("--n-init", type=click.IntRange(1), metavar="N", help="Starts, of which the best is kept; 1 by default.")
 @click.option("--seed", type=click.IntRange(0, MOST_SEED), help="Start of the random numbers; 0 by default.")
-@click.option("--threads", type=int, metavar="N", help="How many threads; -1 for all cores.")
+@threads_option
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings of an earlier run (TOML).")
 @click.option("--force", is_flag=True, help="Replace the files of an earlier fit in DIR.")
-@click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
+@gzip_option
 @click.option("--no-report", is_flag=True, help="Leave out report.html.")
-@click.option("-v", "--verbose", is_flag=True, help="Log every epoch.")
-@quiet_option
+@speaking
 def fit(
-    file: str | None, out: Path, config: Path | None, force: bool, gzip: bool, no_report: bool, verbose: bool,
-    quiet: bool, **options: Any,
-) -> None:  # fmt: skip
+    file: str | None, out: Path, config: Path | None, force: bool, gzip: bool, no_report: bool, **options: Any
+) -> None:
     """Map the sequences, strings, vectors, series or dissimilarities of INPUT, and write the map into DIR.
 
     INPUT is any file that medianmap reads, plain or .gz, or "-" for standard input. DIR gets model.mmap,
@@ -74,17 +65,11 @@ def fit(
     settings, recorded = _settings(file, config, options)
     check_out(out, force)  # at once, before compilers and linear algebra are loaded
     _check_there(settings.input)
-    with watched(quiet, verbose) as watch:
-        try:
-            from ..fitting.run import run_fit
+    with watched() as watch:
+        from ..fitting.run import run_fit
 
-            result = run_fit(settings, out, force=force, report=not no_report, gzip=gzip, watch=watch,
-                             recorded=recorded)  # fmt: skip
-        except KeyboardInterrupt as stop:
-            stopped(str(stop) or "stopped, nothing was written; run the same command again.")
-    if not quiet:
-        for line in told(result):
-            click.echo(line)
+        result = run_fit(settings, out, force=force, report=not no_report, gzip=gzip, watch=watch, recorded=recorded)
+    close("\n".join(told(result)))
 
 
 def _settings(file: str | None, config: Path | None, options: dict[str, Any]) -> tuple[FitSettings, dict[str, Any]]:
@@ -110,51 +95,17 @@ def _check_there(file: str) -> None:
         raise FileNotFoundError(f"There is no file {file}; check the path.")
 
 
-def stopped(sentence: str) -> NoReturn:
-    """The end of a command that Ctrl-C interrupts."""
-    click.echo(f"medianmap: {sentence}", err=True)
-    sys.exit(INTERRUPTED)
-
-
-class _Shown(Watch):
-    """Sentences and bars on stderr."""
-
-    def __init__(self, quiet: bool, verbose: bool, move: Callable[[str, int, int | None], None]) -> None:
-        self.quiet, self.verbose, self.move = quiet, 2 if verbose else 0, move
-
-    def tell(self, sentence: str) -> None:
-        if not self.quiet:
-            click.echo(f"medianmap: {sentence}", err=True)
-
-    def progress(self, stage: str, done: int, total: int | None) -> None:
-        self.move(stage, done, total)
-
-
-@contextmanager
-def watched(quiet: bool, verbose: bool = False) -> Iterator[Watch]:
-    """What tells the user; warnings of the library become sentences like all others."""
-    from .progress import stage_bars
-
-    with stage_bars(sys.stderr.isatty() and not quiet and not verbose) as move, warnings.catch_warnings():
-        watch = _Shown(quiet, verbose, move)
-        warnings.simplefilter("once")
-        # The command line reads plain columns, whatever they were called in training.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        warnings.showwarning = lambda message, *where: watch.tell(str(message))
-        yield watch
-
-
 def told(result: FitResult) -> Iterator[str]:
     """The outcome in a few lines."""
     summary = result.summary
-    size = (
-        "x".join(map(str, summary["grid"])) + " neurons" if summary["grid"] else f"{summary['n_prototypes']} prototypes"
-    )
-    ended = f"{summary['epochs']} epochs" + (", at a fixed point" if summary["converged"] else "")
-    yield f"{summary['map']} of {summary['n_points']} objects by {summary['metric']} on {size}: {ended}."
+    n = summary["n_prototypes"]
+    size = "x".join(map(str, summary["grid"])) + " neurons" if summary["grid"] else counted(n, "prototype")
+    ended = counted(summary["epochs"], "epoch") + (", at a fixed point" if summary["converged"] else "")
+    yield f"{summary['map']} of {counted(summary['n_points'], 'object')} by {summary['metric']} on {size}: {ended}."
     shown = ("quantization_error", "topographic_error", "purity", "training_accuracy")
     numbers = [
         f"{name.replace('_', ' ')} {summary['quality'][name]:.4g}" for name in shown if name in summary["quality"]
     ]
-    yield f"{', '.join(numbers)}; {summary['n_outliers']} outliers, {summary['n_border_points']} points on borders."
+    far, border = counted(summary["n_outliers"], "outlier"), counted(summary["n_border_points"], "point")
+    yield f"{', '.join(numbers)}; {far}, {border} on borders."
     yield f"Wrote {', '.join(file.name for file in result.files)} into {result.out}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from .options import note
+from .options import note, say
 
 INTERRUPTED = 130  # 128 + SIGINT, as a shell has it
 STOPPED = "stopped; no file was left half written, and the same command starts anew."
@@ -53,7 +53,7 @@ class LazyGroup(click.Group):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt as stop:
-                click.echo(f"medianmap: {str(stop) or STOPPED}", err=True)
+                say(str(stop) or STOPPED)
                 # CPython remembers an interrupt that left an exec, as imports have them, and would die by the signal
                 # instead of exiting; the next exec clears that.
                 exec("")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,12 +17,24 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _LOUDNESS = "medianmap.loudness"
 
+# How Python passes an option of `readers.read`, as sentences about files advise.
+_READING = re.compile(r"\bpass (kind|format|allow_empty|encoding|missing|symmetrize|header|id)='?([\w.-]+)'?")
+
+
+def _check_threads(context: click.Context, _: click.Parameter, n: int | None) -> int | None:
+    if n is not None and (n == 0 or n < -1):
+        raise click.BadParameter(f"{n} is no number of threads; give 1 or more, or -1 for all cores.")
+    return n
+
+
 threads_option = click.option(
-    "--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores."
-)
+    "--threads", type=int, default=None, metavar="N", callback=_check_threads,
+    help="How many threads; -1 for all cores.",
+)  # fmt: skip
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers."
 )
+gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
 
 
 def speaking(command: Command) -> Command:
@@ -77,10 +90,17 @@ def shows_progress() -> bool:
     return sys.stderr.isatty() and loudness() >= 0
 
 
+def say(text: object) -> None:
+    """A sentence on stderr; what the library advises is put in the words of the command line."""
+    advised = _READING.sub(lambda found: f"pass --read {found[1]}={found[2].replace('True', 'true')}", str(text))
+    # On whatever stderr is now: click would write past the bar that rich is drawing, onto its line.
+    print(f"medianmap: {advised}", file=sys.stderr, flush=True)
+
+
 def note(text: str) -> None:
     """A sentence on stderr that a user should know of, silent with -q."""
     if loudness() >= 0:
-        click.echo(f"medianmap: {text}", err=True)
+        say(text)
 
 
 def close(text: str, *, data_on_stdout: bool = False) -> None:

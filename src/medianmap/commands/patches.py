@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..fitting.settings import MAPS, make_map, parse_grid
+from ..fitting.settings import MAPS, check_neighborhood_fits, make_map, parse_grid
+from ..writers import tsv_lines, write_lines
 from .assign import length_of
-from .options import close, seed_option, shows_progress, speaking, threads_option
+from .folders import folder_for
+from .maps import trained
+from .options import close, gzip_option, seed_option, shows_progress, speaking, threads_option
 from .progress import progress_bar
 from .reading import param_option, parse_params
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--map", "kind", type=click.Choice(MAPS), default="gas", show_default=True, help="Which map.")
 @click.option("-k", "n_clusters", type=click.IntRange(1), default=50, show_default=True, help="Number of prototypes.")
 @click.option("--grid", default=None, metavar="ROWSxCOLUMNS", help="Neurons of a SOM.")
+@trained
 @click.option("--patch-size", type=click.IntRange(1), default=1000, show_default=True, help="Points of a patch.")
 @click.option("--max-evaluations", type=click.IntRange(1), default=None, help="Budget of dissimilarities.")
 @click.option("--checkpoint", type=click.Path(path_type=Path), default=None, help="File to go on from if killed.")
@@ -32,30 +36,24 @@ if TYPE_CHECKING:
 @threads_option
 @seed_option
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
+@gzip_option
 @speaking
-def patches(file: Path, out: Path, **options: Any) -> None:
+def patches(file: Path, out: Path, gzip: bool, **options: Any) -> None:
     """Map the sequences, strings or vectors of INPUT in one pass, patch by patch, in memory that does not grow.
 
     Writes model.mmap and prototypes.tsv. With --checkpoint the same command goes on after a run that was killed.
 
     Example: medianmap patches words.txt --metric edit -k 5 --patch-size 100 -o words-map
     """
-    from ..files import write_text
     from ..persistence import save
     from ..readers import iter_records
 
     clusterer = built(**options)
-    new = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)  # before the work: a folder that cannot be made is said at once
-    with progress_bar(length=_length(file)) as report:
+    with folder_for(out), progress_bar(length=_length(file)) as report:
         clusterer.set_params(on_patch=lambda record: report(record.n_samples_seen, None, record.seconds))
         try:
             clusterer.fit(record.object for record in iter_records(file))
-        except BaseException as error:
-            if new and not any(out.iterdir()):
-                out.rmdir()
-            if not isinstance(error, KeyboardInterrupt):
-                raise
+        except KeyboardInterrupt:
             again = "the same command goes on" if options["checkpoint"] else "with --checkpoint it could go on"
             raise KeyboardInterrupt(f"stopped; {again} where it was.") from None
     clusterer.set_params(on_patch=None, checkpoint=None, client=None)
@@ -68,12 +66,12 @@ def patches(file: Path, out: Path, **options: Any) -> None:
             if place in places:
                 ids[places[place]] = record.id
     rows = zip(range(len(ids)), ids, clusterer.medoid_indices_, clusterer.multiplicities_, strict=True)
-    lines = [f"{j}\t{name}\t{place}\t{m:g}" for j, name, place, m in rows]
-    write_text(out / "prototypes.tsv", "\n".join(["prototype\tid\tplace\tmultiplicity", *lines]) + "\n")
+    lines = tsv_lines(["prototype", "id", "place", "multiplicity"], ((*row, f"{m:g}") for *row, m in rows))
+    (table,) = write_lines({out / ("prototypes.tsv.gz" if gzip else "prototypes.tsv"): lines})
     stopped = ", stopped by the budget" if clusterer.stopped_early_ else ""
     close(
         f"{clusterer.n_samples_seen_} objects in {clusterer.n_patches_} patches{stopped}, "
-        f"{clusterer.n_evaluations_} dissimilarities. Wrote {out / 'model.mmap'}, {out / 'prototypes.tsv'}"
+        f"{clusterer.n_evaluations_} dissimilarities. Wrote {out / 'model.mmap'}, {table}"
     )
 
 
@@ -91,15 +89,19 @@ def built(
     scheduler: str | None,
     threads: int | None,
     seed: int,
+    **training: Any,
 ) -> PatchClusterer:
     """The clusterer that the options describe."""
     from ..patches.clusterer import PatchClusterer
 
     if (kind == "som") != (grid is not None):
         raise click.UsageError("--grid goes with --map som, and --map som needs it, for example --grid 6x8.")
+    if metric == "precomputed":
+        raise ValueError("Dissimilarities cannot be streamed in patches; medianmap fit --patch SIZE goes through them.")
+    check_neighborhood_fits(kind, {"--neighborhood": training.get("neighborhood")})
     map_ = make_map(
         kind, None if grid is None else parse_grid(grid), n_clusters,
-        metric=metric, metric_params=parse_params(params), random_state=seed,
+        metric=metric, metric_params=parse_params(params), random_state=seed, **training,
     )  # fmt: skip
     return PatchClusterer(
         map_,

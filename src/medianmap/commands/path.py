@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .drawing import drawn, picture_format
 from .options import note, seed_option, speaking, threads_option
 from .reading import param_option, parse_params, read_dissimilarities, read_objects, read_option
+from .streams import is_stdout
+from .watching import watched
 
 if TYPE_CHECKING:
+    from ..fitting.watching import Watch
     from ..kpath import KPath
 
 MAPS = {"kmeans": "MedianKMeans", "gas": "MedianNeuralGas"}
@@ -34,8 +37,13 @@ STARTS = {"kmeans": 10, "gas": 1}
               help="How many of these fits to compare; 1 leaves stability out.")  # fmt: skip
 @seed_option
 @threads_option
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="The .tsv file to write instead of printing.")
-@click.option("--plot", type=click.Path(path_type=Path), help="A picture to draw: .svg, .png or .pdf.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The .tsv or .tsv.gz file to write; - prints it, as by default.",
+)
+@click.option("--plot", type=click.Path(path_type=Path), help="A picture to draw: .svg, .svg.gz, .png or .pdf.")
 @speaking
 def path(
     file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...], sizes: str, kind: str,
@@ -51,32 +59,56 @@ def path(
     """
     import medianmap
 
-    from ..files import atomic
+    from ..files import check_target, write_bytes
     from ..tables import as_tsv
 
     if plot is not None and plot == out:
         raise click.UsageError(f"{out} cannot hold both the table and the picture; give -o and --plot different names.")
     wanted = parse_sizes(sizes)
-    draw = None if plot is None else _drawing(plot)
+    out = None if out is None or is_stdout(out) else out
+    format_ = "" if plot is None else picture_format(plot, "--plot")
+    for each in filter(None, (out, plot)):
+        check_target(each)
     metric_params = parse_params(params)
-    X = read_dissimilarities(file, reading) if metric == "precomputed" else read_objects(file, reading).objects
-    map_ = getattr(medianmap, MAPS[kind])(
-        metric=metric, metric_params=metric_params or None, init="k-medoids++", n_init=starts or STARTS[kind],
-        random_state=seed, n_jobs=threads,
-    )  # fmt: skip
-    with ExitStack() as files:
-        # Opened before the work: a folder that is not there is found out now.
-        targets = {target: files.enter_context(atomic(target)) for target in (out, plot) if target is not None}
-        found = medianmap.k_path(map_, X, wanted, n_restarts=restarts, stability=stability)
-        text = as_tsv(found.as_records())
-        if out is None:
-            click.echo(text, nl=False)
+    with watched() as watch:
+        X, metric = _compared(file, metric, metric_params, reading, threads, watch)
+        map_ = getattr(medianmap, MAPS[kind])(
+            metric=metric, metric_params=metric_params or None if metric != "precomputed" else None,
+            init="k-medoids++", n_init=starts or STARTS[kind], random_state=seed, n_jobs=threads,
+        )  # fmt: skip
+        found = medianmap.k_path(
+            map_, X, wanted, n_restarts=restarts, stability=stability,
+            on_progress=lambda done, total, seconds: watch.progress("fits", done, total),
+        )  # fmt: skip
+    texts: dict[Path | None, bytes] = {out: as_tsv(found.as_records()).encode()}
+    if plot is not None:
+        from ..plot import KPathDisplay
+
+        texts[plot] = drawn(lambda: KPathDisplay.from_path(found), format_)
+    for target, content in texts.items():
+        if target is None:
+            click.echo(content, nl=False)
         else:
-            targets[out].write(text.encode())
-        if plot is not None:
-            assert draw is not None
-            draw(found, targets[plot])
-    note(_told(found, list(targets)))
+            write_bytes(target, content)
+    note(_told(found, [target for target in texts if target is not None]))
+
+
+def _compared(
+    file: Path, metric: str, params: dict[str, Any], reading: tuple[str, ...], threads: int | None, watch: Watch
+) -> tuple[Any, str]:
+    """What the maps are fitted to, and by which metric; dissimilarities that take their time are computed here."""
+    from ..allpairs import all_pairs
+    from ..sources.kept import fits
+
+    if metric == "precomputed":
+        return read_dissimilarities(file, reading), metric
+    records = read_objects(file, reading)
+    if records.kind == "vectors" or not fits(len(records)):
+        return records.objects, metric
+    return all_pairs(
+        records.objects, metric, metric_params=params, ids=records.ids, n_jobs=threads,
+        on_progress=lambda done, total, seconds: watch.progress("dissimilarities", done, total),
+    ), "precomputed"  # fmt: skip
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -85,27 +117,6 @@ def parse_sizes(text: str) -> list[int]:
     if not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise click.BadParameter(f"{text!r} is not a list of numbers such as 2,5,10,20.", param_hint="-k")
     return [int(part) for part in parts]
-
-
-def _drawing(plot: Path) -> Any:
-    """The function that draws a path into an open file; what it needs is there, and the name says a known format."""
-    from ..extras import require
-
-    mpl = require("matplotlib", "plot", "Drawing")
-    kind = plot.suffix.removeprefix(".").lower()
-    if kind not in ("svg", "png", "pdf"):
-        raise click.BadParameter(f"{plot} does not end in .svg, .png or .pdf.", param_hint="--plot")
-    from ..plot import KPathDisplay
-
-    def draw(found: KPath, file: Any) -> None:
-        mpl.use("agg")
-        # Without date and random names the same path is the same file.
-        date = {"svg": "Date", "pdf": "CreationDate"}.get(kind)
-        with mpl.rc_context({"svg.hashsalt": "medianmap"}):
-            figure = KPathDisplay.from_path(found).figure_
-            figure.savefig(file, format=kind, dpi=150, metadata={date: None} if date else None)
-
-    return draw
 
 
 def _told(found: KPath, written: list[Path]) -> str:

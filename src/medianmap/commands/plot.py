@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .fit import labels_option
-from .options import close, note, speaking
-from .reading import parse_named, read_option
+from .drawing import DPI, drawn, picture_format
+from .options import close, note, speaking, threads_option
+from .reading import labels_option, parse_named, read_option, settings_beside
 from .streams import is_stdout
+from .watching import watched
 
 # Pictures, each with whether it is drawn on the grid of a SOM.
 PICTURES = {
@@ -27,8 +27,6 @@ PICTURES = {
 }
 OF_DATA = ("quality", "labels", "topology")
 OF_PROTOTYPES = ("u-matrix", "superclusters")  # a map of a matrix knows its prototypes by their places in it alone
-ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
-DPI = 150
 
 
 @click.command()
@@ -44,10 +42,11 @@ DPI = 150
               help="Number of superclusters; by default the one of best silhouette.")  # fmt: skip
 @click.option("--dpi", type=click.IntRange(10, 1200), default=DPI, show_default=True, help="Dots an inch of a .png.")
 @read_option
+@threads_option
 @speaking
 def plot(
     model: Path, file: Path | None, what: str | None, out: Path, labels: str | None, component: str | None,
-    groups: int | None, dpi: int, reading: tuple[str, ...],
+    groups: int | None, dpi: int, reading: tuple[str, ...], threads: int | None,
 ) -> None:  # fmt: skip
     """Draw a MODEL: its hits, U-matrix, training and more; of its data in INPUT also quality, labels and topology.
 
@@ -57,51 +56,50 @@ def plot(
 
     Example: medianmap plot model.mmap globins.fasta --what labels --labels header -o labels.svg
     """
-    from ..extras import require
     from ..files import check_target
     from ..persistence import load
 
-    ending = _ending(out)
-    matplotlib = require("matplotlib", "plot", "A picture")
+    format_ = picture_format(Path("picture.svg") if is_stdout(out) else out, "--out")
     if not is_stdout(out):
         check_target(out)
     fitted = load(model)
     picture = _choose(fitted, model, what)
     _refuse_idle(picture, {"--labels": labels, "--component": component, "--groups": groups})
     X, y = _data(fitted, model, file, picture, reading, labels)
-    # Bytes that repeat: no date, and ids of an SVG that do not come by chance. Letters stay letters.
-    with matplotlib.rc_context({"backend": "agg", "svg.hashsalt": "medianmap", "svg.fonttype": "none"}):
-        figure = draw(fitted, picture, X, y, component, groups).figure_
-        drawn = BytesIO()
-        date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending, {})
-        figure.savefig(drawn, format=ending.removeprefix("."), dpi=dpi, metadata=date)
-        require("matplotlib.pyplot", "plot", "A picture").close(figure)
-    _write(out, drawn.getvalue())
+    points = None
+    if picture in OF_DATA:
+        from ..fitting.assigning import assigned_blocks
+
+        with watched() as watch:
+            points = assigned_blocks(fitted, X, n_jobs=threads, watch=watch).table()
+    _write(out, drawn(lambda: draw(fitted, picture, X, y, component, groups, points), format_, dpi))
     if not is_stdout(out):
         close(f"Wrote {out}: {picture} of {type(fitted).__name__}")
 
 
-def draw(fitted: Any, picture: str, X: Any, y: Any, component: str | None, groups: int | None) -> Any:
-    """The display of a picture that the model has."""
+def draw(
+    fitted: Any, picture: str, X: Any, y: Any, component: str | None, groups: int | None, points: Any = None
+) -> Any:
+    """The display of a picture that the model has; points : the table of `two_best`, where it is there already."""
     from ..plot import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
 
     if picture == "training":
         return TrainingDisplay.from_estimator(fitted)
     if picture == "topology":
-        return TopologyDisplay.from_estimator(fitted, X, y)
+        return TopologyDisplay.from_estimator(fitted, X, y, points=points)
     if picture == "u-matrix":
         return UMatrixDisplay.from_estimator(fitted, X)
     color = "supercluster" if picture == "superclusters" else picture
     which = component if component is None or not component.isdecimal() else int(component)
-    return MapDisplay.from_estimator(fitted, X, y, color=color, component=which or 0, n_groups=groups)
+    return MapDisplay.from_estimator(fitted, X, y, color=color, component=which or 0, n_groups=groups, points=points)
 
 
 def pictures_of(fitted: Any) -> list[str]:
     """Those that a model has."""
-    from ..structure.prototypes import fitted_map
+    from ..structure.prototypes import exemplars_of, fitted_map
 
     map_: Any = fitted_map(fitted)
-    vectors = getattr(map_.cluster_centers_, "ndim", 0) == 2
+    vectors = getattr(exemplars_of(map_), "ndim", 0) == 2
     missing = {"component": not vectors, "training": getattr(map_, "history_", None) is None}
     grid = hasattr(map_, "lattice_")
     return [name for name, on_grid in PICTURES.items() if (grid or not on_grid) and not missing.get(name)]
@@ -134,18 +132,17 @@ def _data(
     fitted: Any, model: Path, file: Path | None, picture: str, reading: tuple[str, ...], labels: str | None
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
-    from ..config import read_config
     from ..fitting.data import read_given
     from ..patches.queries import fitted_on_dissimilarities
-    from ..structure.prototypes import fitted_map
+    from ..structure.prototypes import fitted_map, needs_matrix
 
-    of_matrix = fitted_on_dissimilarities(fitted_map(fitted))
-    if picture not in OF_DATA and not (of_matrix and picture in OF_PROTOTYPES):
+    map_ = fitted_map(fitted)
+    of_matrix = fitted_on_dissimilarities(map_)
+    if picture not in OF_DATA and not (needs_matrix(map_) and picture in OF_PROTOTYPES):
         if file is not None:
             note(f"{file} is not read: {picture} is drawn from the model alone.")
         return None, None
-    beside = model.parent / "config.toml"
-    settings: dict[str, Any] = read_config(beside)[0] if file is None and beside.is_file() else {}
+    settings = settings_beside(model) if file is None else {}
     if file is None and "input" not in settings:
         needed = "the matrix that it was fitted on" if of_matrix else "the data"
         raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")
@@ -159,21 +156,10 @@ def _data(
     return given.objects if given.source is None else given.source, given.labels
 
 
-def _ending(out: Path) -> str:
-    """'.svg', '.png' or '.pdf'."""
-    name = out.name.lower()
-    if is_stdout(out):
-        return ".svg"
-    if not name.endswith(ENDINGS):
-        said = f"{out} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}: that says what is drawn."
-        raise click.BadParameter(said, param_hint="--out")
-    return Path(name.removesuffix(".gz")).suffix
-
-
-def _write(out: Path, drawn: bytes) -> None:
+def _write(out: Path, content: bytes) -> None:
     from ..files import write_bytes
 
     if is_stdout(out):
-        sys.stdout.buffer.write(drawn)
+        sys.stdout.buffer.write(content)
     else:
-        write_bytes(out, drawn)
+        write_bytes(out, content)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from .fit import quiet_option, watched
+from .options import speaking, threads_option
 from .reading import parse_named, read_option
+from .watching import watched
 
 
 @click.command()
@@ -17,9 +18,9 @@ from .reading import parse_named, read_option
 @click.argument("file", metavar="INPUT")
 @click.option("-o", "--out", default="-", metavar="FILE", help="A .tsv or .tsv.gz file; standard output by default.")
 @read_option
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
-@quiet_option
-def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads: int | None, quiet: bool) -> None:
+@threads_option
+@speaking
+def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads: int | None) -> None:
     """Place the objects of INPUT on the map of MODEL: nearest and second nearest prototype, class if it knows any.
 
     INPUT is what the model was fitted on: sequences, strings, vectors, read as a stream; or, for a model of
@@ -36,15 +37,13 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     from ..fitting.assigning import assigned_blocks
     from ..fitting.queries import by_prototype, queries_in
     from ..persistence import load
-    from ..validation import check_n_jobs
     from ..writers import tsv_lines, write_lines
 
-    check_n_jobs(threads)
     if out != "-":
         _check_name(Path(out))
     fitted = load(model)
     objects, _ = queries_in(fitted, file, parse_named(reading, "--read", "kind=vectors"))
-    with watched(quiet) as watch:
+    with watched() as watch:
         blocks = assigned_blocks(fitted, by_prototype(fitted, objects), None, threads, watch)
         try:
             rows = blocks.rows()

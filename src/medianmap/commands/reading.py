@@ -23,6 +23,11 @@ param_option = click.option(
     "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the metric; may be repeated."
 )
 
+labels_option = click.option(
+    "--labels", metavar="FILE|COLUMN", help="A file of ids and labels; a column of a table INPUT; of sequences header "
+    "(the word after the id), header:2 (the second) or header:KEY (what follows KEY=).",
+)  # fmt: skip
+
 
 def parse_named(given: tuple[str, ...], option: str, example: str) -> dict[str, Any]:
     """('indel=2', 'table=blosum62') -> {'indel': 2, 'table': 'blosum62'}: values are JSON where they can be."""
@@ -41,6 +46,17 @@ def parse_named(given: tuple[str, ...], option: str, example: str) -> dict[str, 
 def parse_params(given: tuple[str, ...]) -> dict[str, Any]:
     """The parameters of a metric."""
     return parse_named(given, "--param", "indel=2")
+
+
+def settings_beside(model: Path) -> dict[str, Any]:
+    """What config.toml beside the model, as `fit` leaves it, says; data that came from standard input are gone."""
+    from ..config import read_config
+
+    beside = model.parent / "config.toml"
+    settings = read_config(beside)[0] if beside.is_file() else {}
+    if settings.get("input") == "-":
+        del settings["input"]
+    return settings
 
 
 def read_file(file: Path, reading: tuple[str, ...]) -> Records | Matrix:

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from .fit import labels_option, quiet_option, watched
-from .reading import parse_named, read_option
+from .options import close, speaking, threads_option
+from .reading import labels_option, parse_named, read_option, settings_beside
+from .streams import is_stdout
+from .watching import watched
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("-o", "--out", default="report.html", show_default=True, type=click.Path(path_type=Path), metavar="FILE",
-              help="The page to write.")  # fmt: skip
+              help="The page to write; - prints it.")  # fmt: skip
 @labels_option
 @read_option
 @click.option("--title", help="Heading of the page.")
-@click.option("--threads", type=int, default=None, metavar="N", help="How many threads; -1 for all cores.")
-@quiet_option
+@threads_option
+@speaking
 def report(
     model: Path, file: str | None, out: Path, labels: str | None, reading: tuple[str, ...], title: str | None,
-    threads: int | None, quiet: bool,
+    threads: int | None,
 ) -> None:  # fmt: skip
     """Make one self-contained HTML page of MODEL and the data in INPUT: those it was fitted on, or others.
 
@@ -32,25 +34,24 @@ def report(
 
     Example: medianmap report map/model.mmap --labels families.tsv -o families.html
     """
-    from ..config import read_config
     from ..files import check_target, write_text
     from ..persistence import load
-    from ..validation import check_n_jobs
 
-    check_n_jobs(threads)
-    check_target(out)
+    if not is_stdout(out):
+        check_target(out)
     fitted = load(model)
-    beside = model.parent / "config.toml"
-    settings: dict[str, Any] = read_config(beside)[0] if beside.is_file() else {}
+    settings = settings_beside(model)
     if file is None and "input" not in settings:
-        raise click.UsageError(f"Missing argument INPUT: there is no {beside} that names the data.")
+        raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / 'config.toml'} that names a file.")
     options = {**settings.get("read", {}), **parse_named(reading, "--read", "kind=vectors")}
-    with watched(quiet) as watch:
+    with watched() as watch:
         from ..fitting.paging import page_of_file
 
         if file is None:
             file, labels = settings["input"], labels or settings.get("labels")
         page = page_of_file(fitted, file, options, labels, settings, watch, threads, title)
-    write_text(out, page)
-    if not quiet:
-        click.echo(f"Wrote {out}")
+    if is_stdout(out):
+        sys.stdout.buffer.write(page.encode())
+    else:
+        write_text(out, page)
+        close(f"Wrote {out}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..writers import fasta_lines, tsv_lines, write_lines
-from .options import close, note, seed_option, speaking, threads_option
+from .folders import folder_for
+from .options import close, gzip_option, note, seed_option, speaking, threads_option
 from .progress import progress_bar
 from .reading import param_option, parse_params, read_dissimilarities, read_objects, read_option
 
@@ -32,12 +32,13 @@ if TYPE_CHECKING:
               help="Seek medoids of larger clusters in a random sample of N members; by default in all.")  # fmt: skip
 @click.option("--outlier-mads", type=click.FloatRange(0), default=3.0, show_default=True, metavar="X",
               help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
+@gzip_option
 @seed_option
 @threads_option
 @speaking
 def representatives(
     clusters: Path, file: Path, out: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...],
-    max_members: int | None, outlier_mads: float, seed: int, threads: int | None,
+    max_members: int | None, outlier_mads: float, gzip: bool, seed: int, threads: int | None,
 ) -> None:  # fmt: skip
     """Pick the true medoid of each of the CLUSTERS of the objects in INPUT, and flag outliers.
 
@@ -55,11 +56,11 @@ def representatives(
     metric_params = parse_params(params)
     given = read_clusters(clusters)
     records, ids, objects = _input(file, metric, reading)
-    with _folder(out), progress_bar(unit="dissimilarities") as report:
+    with folder_for(out), progress_bar(unit="dissimilarities") as report:
         try:
             found = find(given, ids, objects, metric, metric_params=metric_params, max_members=max_members,
                          outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=report)  # fmt: skip
-            written = write_representatives(out, given, found, ids, records)
+            written = write_representatives(out, given, found, ids, records, gzip)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 "stopped, and nothing was written; run the same again, or with --max-members for less work."
@@ -78,22 +79,13 @@ def _input(file: Path, metric: str, reading: tuple[str, ...]) -> tuple[Records |
     return None, list(source.ids), source
 
 
-@contextmanager
-def _folder(out: Path) -> Iterator[None]:
-    """Make the folder before long work rather than after it; one that was made in vain is removed again."""
-    made = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        if made:
-            with suppress(OSError):
-                out.rmdir()
-        raise
-
-
 def write_representatives(
-    folder: Path, clusters: Clusters, found: Representatives, ids: list[str], records: Records | None
+    folder: Path,
+    clusters: Clusters,
+    found: Representatives,
+    ids: list[str],
+    records: Records | None,
+    gzip: bool = False,
 ) -> list[Path]:
     """Write the tables, and of strings their FASTA file; all are whole before the first takes its place."""
     from ..representatives import coverage
@@ -117,7 +109,7 @@ def write_representatives(
     }
     if records is not None and records.kind == "strings":
         texts["representatives.fasta"] = _fasta(records, found.clusters["medoid"].tolist())
-    return write_lines({folder / name: lines for name, lines in texts.items()})
+    return write_lines({folder / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()})
 
 
 def _fasta(records: Records, places: list[int]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from ..patches.queries import Block, Queries, as_queries, dissimilarities
 from ..sources import check_queries
 from ..sources.base import FloatArray, IntArray
 from ..structure.points import points_table, ratios
+from ..structure.prototypes import exemplar_places
 from ..threads import limited
 from .watching import Watch
 
@@ -94,7 +95,8 @@ def exemplar_names(fitted: Any) -> list[str]:
     """The ids of the prototypes, or their places in the training data where they have none; empty for means."""
     if hasattr(fitted, "prototype_ids_"):
         return list(map(str, fitted.prototype_ids_))
-    return [str(i) for i in getattr(fitted, "medoid_indices_", [""] * len(fitted.hits_))]
+    places = exemplar_places(fitted)
+    return [""] * len(fitted.hits_) if places is None else [str(i) for i in places]
 
 
 def class_of_prototypes(model: Any) -> list[tuple[str, float]] | None:

@@ -67,10 +67,10 @@ def refuse_unknown(options: Mapping[str, Any]) -> None:
 
 def read_given(file: str, reading: Mapping[str, Any], labels: str | None) -> Given:
     """The points in the file, with their labels where `labels` says where these are."""
-    path = Path(file)
+    path, name = Path(file), "standard input" if file == "-" else file
     if file != "-" and not reading and not path.is_dir() and is_store(path):
         stored = as_dissimilarity(path)
-        given = Given(file, _names(stored), "dissimilarities", source=stored)
+        given = Given(name, _names(stored), "dissimilarities", source=stored)
         return _labelled(given, labels)
     column = labels is not None and not is_labels_file(labels) and not is_header_rule(labels)
     sequences = _holds_sequences(file, reading)
@@ -85,13 +85,13 @@ def read_given(file: str, reading: Mapping[str, Any], labels: str | None) -> Giv
         # The labels beside a matrix in a .npz file are read with it; elsewhere a matrix has no columns of labels.
         source = found.source()
         given = Given(
-            file, _names(source), "dissimilarities", source=source, labels=_own(found.labels), note=found.note
+            name, _names(source), "dissimilarities", source=source, labels=_own(found.labels), note=found.note
         )
     else:
-        given = Given(file, found.ids, found.kind, found.objects, None, sequences or _of_stdin(file, found),
+        given = Given(name, found.ids, found.kind, found.objects, None, sequences or _of_stdin(file, found),
                       found.columns, found.descriptions, _own(found.labels), found.note)  # fmt: skip
     if column and given.labels is None:
-        raise ValueError(f"--labels {labels}: {file} has no such column, and there is no such file.")
+        raise ValueError(f"--labels {labels}: {name} has no such column, and there is no such file.")
     return given if column else _labelled(given, labels)
 
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..files import write_text
+from ..files import refuse_dash, write_text
 
 FILES = (
     "model.mmap", "assignments.tsv", "assignments.tsv.gz", "prototypes.fasta", "prototypes.fasta.gz", "prototypes.tsv",
@@ -23,6 +23,7 @@ ABOUT, LOCK = "about.txt", "lock"
 
 def check_out(out: Path, force: bool) -> None:
     """A new or empty folder, or with `force` any folder; else one sentence."""
+    refuse_dash(out)
     if out.is_dir():
         if any(out.iterdir()) and not force:
             raise FileExistsError(

@@ -13,6 +13,7 @@ from ..patches.assign_all import map_of
 from ..patches.queries import fitted_on_dissimilarities
 from ..report.summary import MOST_COMPUTED
 from ..threads import limited
+from ..writers import counted
 from .assigning import assigned_blocks
 from .data import Given, read_given
 from .watching import Watch
@@ -31,11 +32,19 @@ def page(
     from ..report.html import render
 
     X = given.objects if given.source is None else given.source
-    title = title or f"{Path(given.name).name}: {len(given)} {'sequences' if given.sequences else given.kind}"
+    title = title or f"{Path(given.name).name}: {_told(given)}"
     with limited(1):  # the same bits everywhere
         content = gather(model, X, ids=given.ids, y=given.labels, points=points, title=title, health=health,
                          settings=settings)  # fmt: skip
     return render(content)
+
+
+def _told(given: Given) -> str:
+    """'630 sequences', '1 series', '20 points' of a matrix."""
+    if given.kind == "series":
+        return f"{len(given)} series"
+    kinds = {"dissimilarities": "point"}
+    return counted(len(given), "sequence" if given.sequences else kinds.get(given.kind, given.kind.removesuffix("s")))
 
 
 def page_of_file(

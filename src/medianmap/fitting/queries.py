@@ -15,6 +15,7 @@ from ..readers.formats import format_of
 from ..readers.opening import opening
 from ..readers.records import counted
 from ..sources import is_store
+from ..structure.prototypes import needs_matrix
 from .assigning import ToPrototypes
 from .data import read_as, refuse_unknown
 
@@ -41,7 +42,7 @@ def queries_in(model: Any, file: str | Path, options: Mapping[str, Any]) -> tupl
 def by_prototype(model: Any, X: Any) -> Any:
     """Dissimilarities whose columns are the prototypes alone, or name them; anything else is as it was."""
     fitted: Any = map_of(model)
-    if not fitted_on_dissimilarities(fitted) or not isinstance(X, Matrix | Records):
+    if not needs_matrix(fitted) or not isinstance(X, Matrix | Records):  # nobody can measure to combinations
         return X
     D = X.D if isinstance(X, Matrix) else X.objects
     if np.ndim(D) != 2:

@@ -20,7 +20,7 @@ from ..report.summary import MOST_COMPUTED, summarize
 from ..sources import Source
 from ..structure.points import border_points, outliers
 from ..threads import limited
-from ..writers import write_lines
+from ..writers import counted, write_lines
 from .assigning import class_of_prototypes, exemplar_names
 from .data import Given, check_metric_fits, default_metric, read_given
 from .folder import Workshop, workshop
@@ -168,7 +168,8 @@ def _settled(settings: FitSettings, given: Given) -> tuple[FitSettings, list[str
     metric = settings.metric or default_metric(given)
     check_metric_fits(given, metric)
     chosen = completed(sized(settings, len(given), given.name), metric)
-    if settings.beta is not None and all(label is None for label in given.labels or ()):
+    unlabelled = given.labels is not None and all(label is None for label in given.labels)
+    if settings.beta is not None and unlabelled:
         raise ValueError(f"--labels {settings.labels}: no point has a label, so there is nothing for --beta to weigh.")
     if given.source is None:
         try:
@@ -176,10 +177,15 @@ def _settled(settings: FitSettings, given: Given) -> tuple[FitSettings, list[str
         except ValueError as error:
             raise ValueError(f"{given.name}: {error}") from None
     notes = [f"{given.name}: {given.note}"] if given.note else []
+    if unlabelled and settings.labels is not None:
+        notes.append(f"--labels {settings.labels}: no point has a label; the map is without.")
     if settings.metric is None and given.source is None:
         notes.append(f"without --metric the {given.kind} of {given.name} are compared by {metric!r}.")
     if settings.n_prototypes is None:
-        notes.append(f"without --grid or -k the map has {chosen.n_prototypes} prototypes for {len(given)} objects.")
+        notes.append(
+            f"without --grid or -k the map has {counted(chosen.n_prototypes or 1, 'prototype')} for "
+            f"{counted(len(given), 'object')}."
+        )
     return chosen, notes
 
 

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 MAPS = ("som", "gas", "kmeans")
 INITS = ("random", "k-medoids++")
+# As the maps know them, which are not imported where help is asked for.
+ANNEALINGS = ("auto", "median", "relational")
+NEIGHBORHOODS = ("exponential", "gaussian")
+REFINEMENTS = ("none", "swap")
 MOST_SEED = 2**32 - 1
+SIGMA_END = 0.01
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,8 @@ class FitSettings:
     labels : a file of ids and labels, a column of a table, or "header" (see docs/fit.md).
     beta : below 1 the labels guide the map (`PrototypeClassifier`); None leaves them out of training.
     patch : points of a patch, for one pass in patches (`PatchClusterer`); None takes all pairs.
-    epochs, sigma_start, sigma_end, init, n_init, seed, threads : as the map has them.
+    epochs, sigma_start, sigma_end, neighborhood, init, n_init, annealing, seed, threads : as the map has them.
+    refine : "swap" or "none", the map's None.
     """
 
     input: str
@@ -43,8 +49,11 @@ class FitSettings:
     epochs: int | None = None
     sigma_start: float | None = None
     sigma_end: float | None = None
+    neighborhood: str | None = None
     init: str = "random"
     n_init: int = 1
+    annealing: str = "auto"
+    refine: str = "none"
     seed: int = 0
     threads: int | None = None
 
@@ -73,6 +82,10 @@ def check_settings(settings: FitSettings) -> None:
 
     check_choice(settings.map, "--map", MAPS)
     check_choice(settings.init, "--init", INITS)
+    check_choice(settings.annealing, "--annealing", ANNEALINGS)
+    check_choice(settings.refine, "--refine", REFINEMENTS)
+    if settings.neighborhood is not None:
+        check_choice(settings.neighborhood, "--neighborhood", NEIGHBORHOODS)
     if settings.grid is not None and settings.k is not None:
         raise ValueError("Both --grid and -k are given; --grid is for --map som, -k for --map gas and kmeans.")
     if settings.map == "som" and settings.k is not None:
@@ -85,20 +98,34 @@ def check_settings(settings: FitSettings) -> None:
     check_count(settings.n_init, "--n-init")
     if check_count(settings.seed, "--seed", at_least=0) > MOST_SEED:
         raise ValueError(f"--seed is {settings.seed}; it must be at most {MOST_SEED}.")
-    for name, sigma in (("--sigma-start", settings.sigma_start), ("--sigma-end", settings.sigma_end)):
+    widths = {"--sigma-start": settings.sigma_start, "--sigma-end": settings.sigma_end}
+    for name, sigma in widths.items():
         if sigma is not None:
             check_positive(sigma, name)
-            if settings.map == "kmeans":
-                raise ValueError(f"{name} means nothing to --map kmeans, which has no neighbourhood; drop it.")
+    if settings.sigma_start is not None and settings.sigma_start < (settings.sigma_end or SIGMA_END):
+        raise ValueError(
+            f"--sigma-start {settings.sigma_start:g} is below --sigma-end {settings.sigma_end or SIGMA_END:g}; "
+            "the neighbourhood shrinks in training, so start with the larger."
+        )
+    check_neighborhood_fits(settings.map, {**widths, "--neighborhood": settings.neighborhood})
     if settings.beta is not None:
         check_beta(settings.beta)
         if settings.labels is None:
             raise ValueError("--beta lets labels guide the map, but there are none; give --labels, or drop --beta.")
+        if settings.beta < 1 and settings.refine != "none":
+            raise ValueError(f"--refine {settings.refine} knows nothing of labels; drop it, or --beta.")
     check_n_jobs(settings.threads)
     if settings.metric not in (None, "precomputed"):
         bind(settings.metric, settings.params)
     elif settings.metric == "precomputed" and settings.params:
         raise ValueError("--param is given, but dissimilarities that are there already have no parameters; drop it.")
+
+
+def check_neighborhood_fits(kind: str, given: Mapping[str, Any]) -> None:
+    """ValueError for an option of the neighbourhood, by its name, where the map has none."""
+    name = next((name for name, value in given.items() if value is not None), None)
+    if kind == "kmeans" and name is not None:
+        raise ValueError(f"{name} means nothing to --map kmeans, which has no neighbourhood; drop it.")
 
 
 def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
@@ -125,17 +152,25 @@ def completed(settings: FitSettings, metric: str) -> FitSettings:
         settings,
         metric=metric,
         epochs=(300 if kmeans else 100) if settings.epochs is None else settings.epochs,
-        sigma_end=0.01 if settings.sigma_end is None and not kmeans else settings.sigma_end,
+        sigma_end=SIGMA_END if settings.sigma_end is None and not kmeans else settings.sigma_end,
+        neighborhood=NEIGHBORHOODS[0] if settings.neighborhood is None and not kmeans else settings.neighborhood,
     )
 
 
 def make_map(
-    kind: str, grid: tuple[int, int] | None, k: int | None, *, epochs: int | None = None, **options: Any
+    kind: str,
+    grid: tuple[int, int] | None,
+    k: int | None,
+    *,
+    epochs: int | None = None,
+    refine: str | None = None,
+    **options: Any,
 ) -> BaseMap:
     """The median map of that kind, not fitted; options of None are left to it."""
     from ..estimators import MedianKMeans, MedianNeuralGas, MedianSOM
 
     given = {name: value for name, value in options.items() if value is not None}
+    given["refine"] = None if refine == "none" else refine
     if epochs is not None:
         given["max_iter" if kind == "kmeans" else "n_epochs"] = epochs
     if kind == "som":

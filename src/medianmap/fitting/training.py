@@ -124,8 +124,10 @@ def _map(
 ) -> BaseMap:
     return make_map(
         settings.map, settings.grid, settings.k, epochs=settings.epochs, metric=metric, metric_params=params,
-        sigma_start=settings.sigma_start, sigma_end=settings.sigma_end, init=settings.init, n_init=settings.n_init,
-        random_state=settings.seed, n_jobs=settings.threads, verbose=watch.verbose, on_epoch=on_epoch,
+        sigma_start=settings.sigma_start, sigma_end=settings.sigma_end,
+        neighborhood=settings.neighborhood, init=settings.init, n_init=settings.n_init, annealing=settings.annealing,
+        refine=settings.refine, random_state=settings.seed, n_jobs=settings.threads, verbose=watch.verbose,
+        on_epoch=on_epoch,
     )  # fmt: skip
 
 

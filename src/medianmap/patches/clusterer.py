@@ -33,7 +33,7 @@ from .arriving import arrived
 from .checkpoint import Progress, seed_of_checkpoint
 from .data import Data, Stream, distance_blocks
 from .estimate import Estimate, estimated
-from .fitted import fitted_map
+from .fitted import answering_map
 from .ground import Ground, Prototypes, SourceGround
 from .intake import Intake, intake, is_stream
 from .plan import Cost, Plan, Price, planned, price_of_sequence, price_of_tree
@@ -399,7 +399,7 @@ class PatchClusterer(
         """Replace the fitted attributes, all at once."""
         prototypes = progress.prototypes
         assert prototypes is not None
-        fitted = fitted_map(self.estimator, found, prototypes, progress.epochs)
+        fitted = answering_map(self.estimator, found, prototypes, progress.epochs)
         attributes: dict[str, Any] = {
             "map_": fitted,
             "multiplicities_": prototypes.m,

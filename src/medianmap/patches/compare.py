@@ -23,7 +23,7 @@ from ..threads import limited
 from ..validation import check_count, check_n_prototypes, check_weights
 from .clusterer import PatchClusterer
 from .data import BLOCK, distance_blocks
-from .fitted import fitted_map
+from .fitted import answering_map
 from .ground import Prototypes
 from .intake import Intake, intake, is_stream
 from .queries import as_queries, dissimilarities
@@ -132,7 +132,7 @@ def sampled(
         if last_run:
             prototypes, more = _last_run(estimator, found, m, prototypes)
             evaluations += more
-    return fitted_map(estimator, found, prototypes, done.epochs), evaluations
+    return answering_map(estimator, found, prototypes, done.epochs), evaluations
 
 
 def _last_run(estimator: BaseMap, found: Intake, m: FloatArray, before: Prototypes) -> tuple[Prototypes, int]:

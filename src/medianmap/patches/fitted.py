@@ -10,7 +10,7 @@ from .ground import ObjectGround, Prototypes
 from .intake import Intake
 
 
-def fitted_map(estimator: BaseMap, found: Intake, prototypes: Prototypes, epochs: int) -> BaseMap:
+def answering_map(estimator: BaseMap, found: Intake, prototypes: Prototypes, epochs: int) -> BaseMap:
     """A clone of the map whose fitted attributes are those of the prototypes.
 
     hits_ are the multiplicities; labels_ and what follows from them are set where the points are there to be asked.

@@ -64,6 +64,7 @@ class MapDisplay:
         color: str = "hits",
         component: int | str = 0,
         n_groups: int | None = None,
+        points: Any = None,
         ax: Any = None,
     ) -> Self:
         """Compute what `color` asks for and draw it.
@@ -76,6 +77,7 @@ class MapDisplay:
             "labels", pies of classes.
         component : number or name of the coordinate.
         n_groups : number of superclusters; None finds one.
+        points : the table of `two_best`, where it is there already.
         """
         check_choice(color, "color", COLORS)
         lattice, hits = lattice_of(model), np.asarray(fitted_map(model).hits_, np.float64)
@@ -89,7 +91,7 @@ class MapDisplay:
             k = _component(component, names)
             values, label = planes[:, k], names[k]
         elif color in ("quality", "labels"):
-            points = two_best(model, _given(X, "X", color))
+            points = two_best(model, _given(X, "X", color)) if points is None else points
             if color == "quality":
                 values, label = mean_dissimilarity(points, len(hits)), "mean dissimilarity to the exemplar"
             else:

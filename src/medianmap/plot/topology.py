@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import require
-from ..families import BatchMap
 from ..sources.base import FloatArray
 from ..structure import Layout, class_shares, layout, prototype_dissimilarities, topology_graph, two_best
-from ..structure.prototypes import fitted_map
+from ..structure.prototypes import as_lengths, fitted_map
 from .cells import pie_polygons
 from .colors import GREY, LINE, TEXT, Slices, legend, new_axes, slices
 
@@ -60,16 +59,19 @@ class TopologyDisplay:
         self.names = names
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, y: Any = None, *, names: Any = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any = None, *, names: Any = None, points: Any = None, ax: Any = None
+    ) -> Self:
         """Compute the graph of a fitted map over its data X and draw it, with pies where labels y (N,) are given.
 
         Squared distances, those of batch maps and of metric="sqeuclidean", are laid out by their roots.
+        points : the table of `two_best`, where it is there already.
         """
         fitted: Any = fitted_map(model)
-        points, P = two_best(model, X), prototype_dissimilarities(model, X)
-        squared = isinstance(fitted, BatchMap) or (isinstance(fitted.metric, str) and fitted.metric == "sqeuclidean")
+        points = two_best(model, X) if points is None else points
+        P = prototype_dissimilarities(model, X)
         shares, classes = (None, None) if y is None else class_shares(points["prototype"], y, len(P))
-        place = layout(np.sqrt(P) if squared else P)
+        place = layout(as_lengths(fitted, P))
         display = cls(place, topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
         return display.plot(ax=ax)
 

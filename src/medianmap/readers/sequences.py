@@ -66,12 +66,16 @@ def iter_sequences(
             for number, entry in enumerate(reader, 1):
                 yield _record(entry, f"{opened.name}: record {number}", label_of, check, allow_empty)
     except dnaio.FileFormatError as error:
+        if "ASCII" in str(error):
+            raise ValueError(
+                f"{opened.name}: a header or sequence after record {number} has a letter that is not ASCII; rename it."
+            ) from None
         raise ValueError(f"{opened.name} is not a whole {format.upper()} file: {error}") from None
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise ValueError(
-            f"{opened.name} is not UTF-8 text: there is the byte 0x{byte:02x} after record {number}; "
-            "convert it to UTF-8."
+            f"{opened.name} is not ASCII text: there is the byte 0x{byte:02x} after record {number}; "
+            "correct that record."
         ) from None
 
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from .._version import __version__
 from ..base import BaseMap
-from ..estimators import BatchNeuralGas, MedianNeuralGas
-from ..families import BatchMap
+from ..families import BatchMap, MedianMap
 from ..health import Health
 from ..palette import FILLS
 from ..patches.queries import as_queries
 from ..plot.colors import slices
+from ..rules import AnnealedRule
 from ..sources.base import FloatArray, IntArray
 from ..structure import (
     class_shares,
@@ -30,7 +30,7 @@ from ..structure import (
     two_best,
     u_matrix,
 )
-from ..structure.prototypes import fitted_map
+from ..structure.prototypes import as_lengths, exemplar_places, fitted_map
 from ..validation import check_count
 from .embedding import n_bytes
 from .exemplars import exemplars, numbers
@@ -157,9 +157,8 @@ def _torn(points: NDArray[Any], touch: NDArray[np.bool_]) -> float:
 
 def _placed(fitted: Any, P: FloatArray) -> tuple[FloatArray, float]:
     """Places (K, 2) of prototypes without a lattice, the longest side 1, and the stress."""
-    squared = isinstance(fitted, BatchMap) or (isinstance(fitted.metric, str) and fitted.metric == "sqeuclidean")
     steps = int(np.clip(LAYOUT_WORK / len(P) ** 2, 30, 300))
-    drawn = layout(np.sqrt(P) if squared else P, max_iter=steps)
+    drawn = layout(as_lengths(fitted, P), max_iter=steps)
     # Turned so that the map is wide rather than high; each axis points to its largest coordinate.
     z = drawn.positions @ np.linalg.eigh(drawn.positions.T @ drawn.positions)[1][:, ::-1]
     z *= np.where(z[np.abs(z).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
@@ -229,19 +228,21 @@ def _add_predictions(neurons: list[dict[str, Any]], model: Any) -> None:
 
 
 def _name_exemplars(neurons: list[dict[str, Any]], fitted: Any, points: NDArray[Any], names: list[str]) -> None:
-    """exemplar: id of the prototype, or of the point nearest to it where it is a mean (None without points)."""
+    """exemplar: id of the prototype, or of the point nearest to a combination or a mean (None without points).
+
+    The points may be others than those of training, so that the id that the map carries comes first.
+    """
     nearest = [-1] * len(neurons)
     for i in np.lexsort((-points["point"], -points["dissimilarity"])).tolist():
         nearest[points["prototype"][i]] = i
-    places = getattr(fitted, "medoid_indices_", None)
-    carried = getattr(fitted, "prototype_ids_", None)
+    carried, places = getattr(fitted, "prototype_ids_", None), exemplar_places(fitted)
+    if places is None or len(getattr(fitted, "labels_", names)) != len(names):
+        places = np.array(nearest)
     for j, neuron in enumerate(neurons):
-        if places is not None and 0 <= places[j] < len(names):
-            neuron["exemplar"] = names[places[j]]
-        elif carried is not None:
+        if carried is not None:
             neuron["exemplar"] = str(carried[j])
         else:
-            neuron["exemplar"] = names[nearest[j]] if nearest[j] >= 0 else None
+            neuron["exemplar"] = names[places[j]] if 0 <= places[j] < len(names) else None
 
 
 def _dissimilarity_name(fitted: Any) -> str:
@@ -257,11 +258,21 @@ def _training(fitted: Any) -> dict[str, Any] | None:
         return None
     return {
         "converged": bool(fitted.converged_),
-        "anneals": isinstance(fitted, MedianNeuralGas | BatchNeuralGas) or hasattr(fitted, "lattice_"),
+        "anneals": isinstance(fitted, AnnealedRule),
+        "combines": _combines(fitted),
+        "swaps": getattr(fitted, "n_swaps_", None),
         "sigma": numbers(history["sigma"], 4),
         "quantization_error": numbers(history["quantization_error"]),
         "moved": [int(n) for n in history["moved"]],
     }
+
+
+def _combines(fitted: Any) -> bool:
+    """Whether exemplars were combinations of the data until the last epochs, so that the error rises there."""
+    refined_at_once = getattr(fitted, "refine", None) is not None and not isinstance(fitted, AnnealedRule)
+    if not isinstance(fitted, MedianMap) or (fitted.annealing == "auto" and refined_at_once):
+        return False
+    return fitted.annealing != "median"
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from ..base import BaseMap
 from ..metrics.registry import bind
 from ..sources.base import FloatArray
 from ..structure import component_planes
+from ..structure.prototypes import exemplars_of
 
 # What all exemplars of a page may take together, and one of them at most and at least.
 ALL_BYTES, MOST_LETTERS, LEAST_LETTERS = 1_000_000, 20_000, 200
@@ -32,7 +33,7 @@ def exemplars(model: Any, fitted: BaseMap, X: Any) -> dict[str, Any]:
     "sequence" (with alphabet "dna" or "protein"), "text": {text, length}; "series": {values, length};
     "peaks": {x, y, length}; "vector": {values, at}, with features, quantiles (M, 5) and probabilities; "id": no data.
     """
-    W: Any = getattr(fitted, "cluster_centers_", None)
+    W: Any = exemplars_of(fitted)
     if W is None:
         return {"kind": "id", "data": []}
     if isinstance(W, np.ndarray) and W.ndim == 2:

@@ -17,6 +17,7 @@ from ..neighborhood import Lattice
 from ..patches.assign_all import map_of
 from ..patches.queries import SourceRows, as_queries, fitted_on_dissimilarities
 from ..sources.base import FloatArray, IntArray
+from ..sources.computed import take
 from ..spaces import squared_distances
 from ..tables import table
 from ..threads import limited
@@ -27,6 +28,26 @@ def fitted_map(model: Any) -> BaseMap:
     """The fitted map inside a map, a PatchClusterer or a PrototypeClassifier."""
     check_is_fitted(model)
     return map_of(model)
+
+
+def exemplar_places(fitted: Any) -> IntArray | None:
+    """(K,) places in the training data of the prototypes, or of the points nearest to combinations; None of means."""
+    places: IntArray | None = getattr(fitted, "medoid_indices_", getattr(fitted, "exemplar_indices_", None))
+    return places
+
+
+def exemplars_of(fitted: Any) -> Any:
+    """The K objects that show what the prototypes are like; None where the map was fitted on a matrix.
+
+    Of a relational map, whose prototypes are combinations, those are the data points nearest to them.
+    """
+    if not isinstance(fitted, RelationalMap):
+        return fitted.cluster_centers_
+    objects = getattr(fitted, "support_objects_", None)
+    at: IntArray = np.searchsorted(fitted.support_, np.asarray(fitted.exemplar_indices_))
+    if objects is None or not np.array_equal(fitted.support_.take(at, mode="clip"), fitted.exemplar_indices_):
+        return None  # a point of vanishing weight is not kept
+    return take(objects, at)
 
 
 def lattice_of(model: Any) -> Lattice:
@@ -68,6 +89,17 @@ def _out_of_matrix(fitted: Any, X: Any) -> FloatArray:
     if isinstance(queries.objects, SourceRows):
         return np.asarray(queries.objects.source.block(w, w), np.float64)
     return np.asarray(fitted._to_prototypes(queries.objects)[w])
+
+
+def needs_matrix(fitted: Any) -> bool:
+    """Whether the map knows its prototypes by their places in a matrix alone."""
+    return fitted_on_dissimilarities(fitted) and not isinstance(fitted, RelationalMap)
+
+
+def as_lengths(fitted: Any, P: FloatArray) -> FloatArray:
+    """P (K, K) as lengths to be laid out: the roots of squared distances, those of batch maps and "sqeuclidean"."""
+    squared = isinstance(fitted, BatchMap) or (isinstance(fitted.metric, str) and fitted.metric == "sqeuclidean")
+    return np.sqrt(np.maximum(P, 0.0)) if squared else P  # rounding may leave less than 0 of combinations
 
 
 def symmetrized(P: FloatArray) -> FloatArray:
@@ -141,7 +173,7 @@ def mean_dissimilarity(points: NDArray[Any], n_prototypes: int, sample_weight: A
 def component_planes(model: Any) -> tuple[FloatArray, list[str]]:
     """(K, M) coordinates of the prototypes of vector data, and the names of the M columns."""
     fitted: Any = fitted_map(model)
-    W = fitted.cluster_centers_
+    W = exemplars_of(fitted)
     if not (isinstance(W, np.ndarray) and W.ndim == 2):
         raise ValueError("Component planes need vectors; the prototypes of this map are not vectors.")
     names = getattr(model, "feature_names_in_", getattr(fitted, "feature_names_in_", None))

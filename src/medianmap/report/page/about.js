@@ -33,8 +33,10 @@ function setUpTraining() {
     return;
   }
   const ended = training.converged ? 'it ended at a fixed point' : 'it stopped before a fixed point';
+  const combined = training.combines ? ' Prototypes were combinations of the data until the last epochs, then data points, which costs some error.' : '';
+  const swapped = training.swaps === null ? '' : ` ${counted(training.swaps, 'exchange')} of exemplars followed.`;
   byId('training').append(
-    h('p', { class: 'muted' }, `${counted(training.quantization_error.length, 'epoch')}; ${ended}.`),
+    h('p', { class: 'muted' }, `${counted(training.quantization_error.length, 'epoch')}; ${ended}.${combined}${swapped}`),
     chart('Quantization error', training.quantization_error),
     chart(isMean ? 'Prototypes that moved' : 'Exemplars that moved', training.moved),
     ...(training.anneals ? [chart('Neighbourhood range σ (logarithmic)', training.sigma, true)] : []));

@@ -1,7 +1,8 @@
 // The panel beside the map: exemplar, members and neighbours of the selected neuron.
 const FIRST = 50;
 const panel = byId('panel');
-const isMean = content.map.startsWith('Batch');
+const isMean = !content.map.startsWith('Median'); // of vectors, or of points known by their dissimilarities
+const mean = content.map.startsWith('Batch') ? 'mean' : 'combination';
 const linkTo = (j, text) => button(text, () => go(j), { class: 'link-button', 'data-goto': j });
 const facts = (pairs) => h('dl', { class: 'facts' }, pairs.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
 
@@ -66,7 +67,7 @@ function showNeuron(j) {
       h('h2', { tabindex: -1 }, `Neuron ${j}`, where ? h('span', { class: 'muted' }, ` · ${where}`) : null),
       button('Close', () => { select(null); map.focus(); }, { class: 'close' })),
     facts(pairs), ...[mixture(j)].filter(Boolean),
-    h('h3', {}, isMean ? 'Prototype: a mean; the nearest point is' : 'Exemplar'),
+    h('h3', {}, isMean ? `Prototype: a ${mean}; the nearest point is` : 'Exemplar'),
     h('p', { class: 'exemplar-id' }, named(neuron.exemplar ?? '–')), ...drawnExemplar(j).filter(Boolean),
     h('h3', {}, `${counted(neuron.hits, 'member')}, nearest first`), ...membersTable(j),
     h('h3', {}, `${counted(neighbors[j].length, 'neighbour')}, nearest first`), ...neighborsTable(j));
@@ -75,7 +76,7 @@ function showNeuron(j) {
 
 function showNothing() {
   const top = content.neurons.map((neuron) => neuron.neuron).sort((a, b) => content.neurons[b].hits - content.neurons[a].hits || a - b).slice(0, 8);
-  const what = isMean ? 'the mean of similar points' : 'a real point that stands for those like it';
+  const what = isMean ? `the ${mean} of similar points` : 'a real point that stands for those like it';
   panel.replaceChildren(
     h('h2', { tabindex: -1 }, 'Choose a neuron'),
     h('p', { class: 'muted' }, `Each cell of the map is ${what}. ${lattice ? 'Cells that touch are alike.' : 'Nodes are joined where points lie between them; near nodes are alike.'} Choose one to see its exemplar, its members and its neighbours.`),
