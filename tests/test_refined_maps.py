@@ -1,5 +1,6 @@
 """refine="swap" on the maps: never worse, a local optimum, the lattice's order kept; annealing="auto"."""
 
+import threading
 from itertools import product
 
 import numpy as np
@@ -170,3 +171,21 @@ def test_a_users_function_sees_the_start_of_swapped_k_means(rng):
     km = MedianKMeans(3, refine="swap", n_init=2, random_state=0, on_epoch=seen.append).fit(blobs(rng))
     assert [(epoch.run, epoch.number) for epoch in seen] == [(0, 0), (1, 0)]
     assert km.n_iter_ == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_does_not_fit_in_memory_is_refined_by_one_thread_to_the_same_end(method, rng, monkeypatch):
+    X, threads = blobs(rng, n=40), set()
+
+    def difference(a, b):
+        threads.add(threading.get_ident())
+        return float(np.abs(a - b).sum())
+
+    params = {"refine": "swap", "n_jobs": 2, "random_state": 0}
+    whole = estimator(method, 6, metric="cityblock", **params).fit(X)
+    monkeypatch.setattr("medianmap.sources.base.KEEP_BYTES", 40 * 8 * 7)  # seven rows
+    monkeypatch.setattr("medianmap.refine.som.AHEAD", 4)
+    for metric in ("cityblock", difference):
+        partly = estimator(method, 6, metric=metric, **params).fit(X)
+        np.testing.assert_array_equal(partly.medoid_indices_, whole.medoid_indices_)
+    assert threads == {threading.get_ident()}

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from conftest import optional
 from maps import METHODS, blob_distances, blobs, estimator
+from scipy.sparse import csr_array
 from test_relational import RELATIONAL
 
-from medianmap import RelationalKMeans, RelationalNeuralGas, RelationalSOM, k_path, width_front
+from medianmap import RelationalKMeans, RelationalNeuralGas, RelationalSOM, k_path, load, save, width_front
 from medianmap.quality import medoid_silhouette
 from medianmap.ranking import rank_points
 from medianmap.relational import RelationalSpace
@@ -122,3 +123,18 @@ def test_paths_name_the_maps_that_they_take(rng):
         k_path(RelationalKMeans(2), X, [2, 3])
     with pytest.raises(TypeError, match="RelationalSOM; pass one of medianmap's median or batch maps"):
         width_front(RelationalSOM((2, 2)), X)
+
+
+def test_a_model_file_whose_coefficients_point_nowhere_is_damaged(rng, tmp_path):
+    X = blobs(rng)
+    fitted = RelationalKMeans(3, random_state=0).fit(X)
+    whole = fitted.coefficients_
+    wrong = whole.copy()
+    wrong.indices[-1] = 10**6
+    fitted.coefficients_ = wrong
+    save(fitted, tmp_path / "m.mmap")
+    with pytest.raises(ValueError, match="damaged medianmap model"):
+        load(tmp_path / "m.mmap")
+    fitted.coefficients_ = csr_array((whole.data, whole.indices, whole.indptr), shape=(3, whole.shape[1] + 5))
+    with pytest.raises(ValueError, match="do not fit coefficients"):
+        fitted.predict(X)

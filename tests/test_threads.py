@@ -1,6 +1,7 @@
 """Threads: limits are set and put back, chunks are all done, the log appears when asked for."""
 
 import logging
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -77,3 +78,17 @@ def test_a_block_that_fails_leaves_no_file_behind(tmp_path):
         fail()
     assert [p.name for p in tmp_path.iterdir()] == ["kept"]
     assert (tmp_path / "kept").read_text() == "before"
+
+
+def test_work_that_is_shared_out_again_inside_does_not_wait_for_itself():
+    done = []
+
+    def outer(part):
+        run_chunks(lambda inner: done.append((part.start, inner.start)), [slice(0, 1), slice(1, 2)], 2)
+
+    # In a process of few threads this would never end: the test runs beside it.
+    fit = threading.Thread(target=run_chunks, args=(outer, [slice(0, 1), slice(1, 2)], 2), daemon=True)
+    fit.start()
+    fit.join(20)
+    assert not fit.is_alive()
+    assert sorted(done) == [(0, 0), (0, 1), (1, 0), (1, 1)]

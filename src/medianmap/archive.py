@@ -152,7 +152,9 @@ class Reader:
         items = [self.decode(item) for item in content]
         if kind == "sparse":
             data, indices, indptr, shape = items
-            return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+            matrix = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+            matrix.check_format(full_check=True)  # compiled code will trust the indices
+            return matrix
         if kind == "tuple":
             return tuple(items)
         if kind == "list":

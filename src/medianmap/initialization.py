@@ -43,8 +43,8 @@ def start_points(
 def embedded(space: Space, lattice: Lattice, m: FloatArray, rng: np.random.Generator) -> IntArray:
     """The plane of landmark classical scaling, spread over the lattice: the point nearest to each neuron's place.
 
-    Landmarks are drawn at random; points count by their weights. A matrix is taken as distances, which the scaling
-    squares; the distances of vectors are squared already.
+    Landmarks are drawn at random; points count by their weights. A median map takes a matrix as distances, which the
+    scaling squares; the distances of vectors are squared already, and relational maps take a matrix as such squares.
     """
     n = space.n_points
     landmarks = np.sort(rng.choice(n, min(n, LANDMARKS), replace=False))

@@ -152,6 +152,8 @@ def self_terms(P: FloatArray, products: FloatArray) -> FloatArray:
 
 def products(D: NDArray[Any], alpha: csr_array, n_jobs: int | None = None) -> FloatArray:
     """(n, K) sum_l alpha[j, l] D[i, l] for rows D (n, S) and sparse coefficients alpha (K, S), l ascending."""
+    if D.shape[1] != alpha.shape[1]:  # compiled code would read beyond the end
+        raise ValueError(f"Dissimilarities to {D.shape[1]} points do not fit coefficients of {alpha.shape[1]}.")
     D = np.ascontiguousarray(plain(D))
     out = np.empty((len(D), alpha.shape[0]))
     run_chunks(

@@ -81,8 +81,9 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
         return
 
     def work_through(group: Sequence[slice]) -> None:
-        for chunk in group:
-            work(chunk)
+        with alone():  # work shared out once more would wait for the very threads that wait for it
+            for chunk in group:
+                work(chunk)
 
     # One group a thread: handing out every chunk by itself would cost more than small ones take.
     list(_pool(n).map(work_through, [chunks[k::n] for k in range(n)]))
@@ -103,7 +104,7 @@ class Stopped(Exception):
 
 
 @contextmanager
-def alone(stop: Event) -> Iterator[None]:
+def alone(stop: Event | None = None) -> Iterator[None]:
     """This thread works by itself inside: the others have work of their own; it is `Stopped` once stop is set."""
     before = vars(_here).copy()
     _here.alone, _here.stop = True, stop

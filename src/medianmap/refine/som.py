@@ -232,7 +232,8 @@ class _State:
                 C, rows, l, self.G[l], s, extremes, slopes, gaps, self.m, self.e, self.least[0], size, off
             )
 
-        return first_find(look, len(todo), AHEAD, self.n_jobs)
+        # What is not in memory is asked for by one thread: a database or a user's function may not bear more.
+        return first_find(look, len(todo), AHEAD, self.n_jobs if self.candidates.whole is not None else 1)
 
     def _move(self, l: int, c: int) -> None:
         d = self.candidates.rows(np.array([c]))[0]
