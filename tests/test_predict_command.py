@@ -135,7 +135,7 @@ def test_models_of_means_of_patches_and_of_one_prototype(here, rng, capsys):
         (["report", "map/model.mmap", "no.fasta"], "There is no file no.fasta"),
         (["report", "map/model.mmap", "-o", "no/r.html"], "There is no folder no"),
         (["report", "map/model.mmap", "--labels", "no.tsv"], "There is no labels file no.tsv"),
-        (["report", "alone.mmap"], "Missing argument INPUT: there is no config.toml that names the data"),
+        (["report", "alone.mmap"], "Missing argument INPUT: there is no config.toml that names a file"),
         (["report", "map/model.mmap", "D.npy"], "the model was fitted on objects that a metric compares"),
     ],
 )
