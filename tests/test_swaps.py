@@ -186,19 +186,22 @@ def test_memory_map_is_only_read(rng, tmp_path):
     np.testing.assert_array_equal(swap_som(stored, start, H).medoids, swap_som(D, start, H).medoids)
 
 
-def test_of_several_orders_the_best_is_kept():
+def test_kicks_end_in_optima_that_are_never_worse():
     rng = np.random.default_rng(0)
     D = rng.random((90, 90)) * (1 - np.eye(90))
     start = np.arange(6)
-    # The same as with the points numbered from another place on.
-    losses = []
-    for order in range(3):
-        turned = np.roll(np.arange(90), -order * 30)
-        place = np.argsort(turned)
-        losses.append(swap_medoids(D[np.ix_(turned, turned)], place[start]).loss)
-    best = swap_medoids(D, start, orders=3)
-    assert best.loss == pytest.approx(min(losses), rel=1e-12)
-    assert max(losses) > min(losses)
-    assert best.loss == pytest.approx(D[:, best.medoids].min(axis=1).sum())
-    with pytest.raises(ValueError, match="orders"):
-        swap_medoids(D, start, orders=0)
+    losses = [swap_medoids(D, start, kicks=kicks).loss for kicks in (0, 1, 4, 16)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0]
+    best = swap_medoids(D, start, kicks=16, n_jobs=2)
+    assert best.loss == losses[-1] == pytest.approx(D[:, best.medoids].min(axis=1).sum())
+    assert len(set(best.medoids.tolist())) == 6
+    assert best.converged
+    for j, c in product(range(6), range(90)):
+        other = best.medoids.copy()
+        other[j] = c
+        assert D[:, other].min(axis=1).sum() >= best.loss * (1 - 1e-9)
+    np.testing.assert_array_equal(swap_medoids(D, start, kicks=4, max_swaps=0).medoids, start)
+    np.testing.assert_array_equal(np.sort(swap_medoids(D[:6, :6], start, kicks=4).medoids), start)
+    with pytest.raises(ValueError, match="kicks"):
+        swap_medoids(D, start, kicks=-1)

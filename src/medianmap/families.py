@@ -44,8 +44,8 @@ from .validation import as_objects, check_choice, check_count, check_vectors, n_
 
 ANNEALINGS = ("auto", "median", "relational")
 
-# Descents by swaps from the exemplars of an annealed map.
-ORDERS = 4
+# Kicks out of the optimum that swaps reach from the exemplars of an annealed map.
+KICKS = 8
 
 
 class DissimilarityMap(BaseMap):
@@ -224,8 +224,8 @@ class MedianMap(DissimilarityMap):
             )  # fmt: skip
         else:
             # Beside annealing a descent takes little time, and the best of a few is a better optimum.
-            orders = 1 if isinstance(problem.assignment, Winner) else ORDERS
-            swapped = swap_medoids(source, w, m, max_swaps=self.max_swaps, orders=orders, n_jobs=self.n_jobs)
+            kicks = 0 if isinstance(problem.assignment, Winner) else KICKS
+            swapped = swap_medoids(source, w, m, max_swaps=self.max_swaps, kicks=kicks, n_jobs=self.n_jobs)
         labels = state.labels
         if problem.label_term is not None:
             G = problem.space.distances(swapped.medoids)

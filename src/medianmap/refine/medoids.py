@@ -37,7 +37,7 @@ counts, and what was looked at beyond it is forgotten. The result is that of one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,10 +56,12 @@ PATIENCE = 128
 AHEAD = 32
 # With fewer points a thread is sooner done than woken.
 WORTH_THREADS = 2000
+# Shares of the medoids that kicks exchange, in turn: few stay near the optimum, many leave its valley.
+KICKED = (0.05, 0.25, 0.1, 0.5)
 
 
 def swap_medoids(
-    D: Any, medoids: Any, m: Any = None, *, max_swaps: int | None = None, orders: int = 1, n_jobs: int | None = None
+    D: Any, medoids: Any, m: Any = None, *, max_swaps: int | None = None, kicks: int = 0, n_jobs: int | None = None
 ) -> Swapped:
     """Lower sum_i m_i min_j D[i, w_j] by single swaps to a local optimum: no swap of one medoid lowers it further.
 
@@ -70,24 +72,31 @@ def swap_medoids(
     medoids : (K,) indices of data points to start from; the order of those that stay is kept.
     m : (N,) weights > 0; ones by default.
     max_swaps : at most so many swaps; None for as many as it takes.
-    orders : from so many places on, evenly spread, the candidates are taken in turn, each from the same start; the
-        optimum of least loss is kept, the first on ties. Different orders end in different optima.
+    kicks : so many times some medoids of the best optimum so far, drawn at random with a fixed seed, give way to
+        random points, and swaps go on from there; the optimum of least loss is kept. None where max_swaps is given.
     n_jobs : threads; the result is the same with any number.
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
-    places = np.arange(check_count(orders, "orders")) * candidates.n // orders
-    ends = (_descended(candidates, w.copy(), weights, most, int(place), n_jobs) for place in places)
-    return min(ends, key=lambda end: end.loss)
+    check_count(kicks, "kicks", at_least=0)
+    best = _descended(candidates, w, weights, most, n_jobs)
+    rng = np.random.default_rng(0)
+    for share in np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0):
+        kicked = best.medoids.copy()
+        few = rng.choice(len(w), max(1, round(share * len(w))), replace=False)
+        free = np.setdiff1d(np.arange(candidates.n), kicked)
+        new = rng.choice(free, min(len(few), len(free)), replace=False)
+        kicked[few[: len(new)]] = new
+        other = _descended(candidates, kicked, weights, most, n_jobs)
+        if other.loss < best.loss:
+            best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
+    return best
 
 
-def _descended(
-    candidates: Candidates, w: IntArray, weights: FloatArray, most: int, place: int, n_jobs: int | None
-) -> Swapped:
-    """The optimum reached from w (K,), which is changed, with candidates in turn from `place` on."""
+def _descended(candidates: Candidates, w: IntArray, weights: FloatArray, most: int, n_jobs: int | None) -> Swapped:
+    """The optimum reached from w (K,), which is changed, with candidates in turn."""
     state = _State.of(candidates, w, weights)
-    N, size = candidates.n, candidates.block_size
-    blocks = [slice(place + part.start, place + part.stop) for part in panels(N - place, size)]
-    blocks += panels(place, size)
+    N = candidates.n
+    blocks = list(panels(N, candidates.block_size))
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
     swaps = idle = turn = 0
     while idle < N and swaps < most:
