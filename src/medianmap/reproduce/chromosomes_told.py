@@ -1,0 +1,158 @@
+"""What the chromosome runs say beside the chapter: figures, claims and sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .chromosomes import HALVES, PART, TENFOLD, TUNING, Setting, by_seed, candidates, chapter, chosen, means
+from .runs import Runs
+from .tables import Claim, Figure, figure, markdown, told_values
+
+# By K: supervised median NG, supervised median K-means.
+REPORTED = {100: (0.89, 0.83), 500: (0.93, 0.91)}
+# What throw-away code had reached by halves.
+LEAST = {100: 0.86, 500: 0.905}
+TWELVE, ONE = "12-NN", "1-NN"
+
+
+def sizes_of(runs: Runs) -> list[int]:
+    """The numbers of prototypes that were run."""
+    return sorted({int(setting.removeprefix(HALVES + "K=").split(",")[0]) for setting in runs.settings(HALVES + "K=")})
+
+
+def accuracy(runs: Runs, how: str, name: str) -> NDArray[np.float64]:
+    """(n,) learned labels where labels guided the map, posterior ones elsewhere; by halves a mean of both directions."""
+    measure = "learned" if "supervised" in name else "posterior"
+    values = runs.values(how + name, measure)
+    return by_seed(values) if how == HALVES else values
+
+
+def best(runs: Runs, K: int) -> Setting:
+    """The candidate that is best on the halves it is reported for."""
+    tried = [setting for setting in candidates(K) if HALVES + setting.name in runs.records]
+    return max(tried, key=lambda setting: accuracy(runs, HALVES, setting.name).mean())
+
+
+def names(runs: Runs, K: int) -> dict[str, float | None]:
+    """The settings to compare, with the chapter's accuracy."""
+    gas, clusters = REPORTED.get(K, (None, None))
+    settings = dict.fromkeys([chapter(K), Setting(K), chosen(runs, K), best(runs, K)])
+    found: dict[str, float | None] = dict.fromkeys([setting.name for setting in settings], gas)
+    found |= {means(K).name: clusters, means(K, "auto").name: clusters}
+    return {**found, f"K={K}, FasterPAM, posterior labels": None}
+
+
+def figures(runs: Runs) -> list[Figure]:
+    """By halves, then by ten folds."""
+    found: list[Figure] = []
+    for how in (HALVES, TENFOLD):
+        for K in sizes_of(runs):
+            for name, reported in names(runs, K).items():
+                found += figure(PART, how + name, accuracy(runs, how, name), reported)
+        for name, reported in ((TWELVE, 0.944), (ONE, None)):
+            found += figure(PART, how + name, runs.values(how + name, "posterior"), reported)
+    return found + figure(PART, "1-NN, leave one out", runs.values("1-NN, leave one out", "posterior"))
+
+
+def claims(runs: Runs) -> list[Claim]:
+    """Least accuracies by halves, neural gas above K-means by ten folds, 12-NN."""
+    found = []
+    for K in sizes_of(runs):
+        if K not in LEAST:
+            continue
+        for setting, how in ((chosen(runs, K), "chosen within part a"), (best(runs, K), "best of those tried")):
+            values = accuracy(runs, HALVES, setting.name)
+            what = f"halves, K={K}: supervised median NG, {how}, reaches {LEAST[K]:g}"
+            found.append(Claim(PART, what, told_values(values, 4), bool(values.mean() >= LEAST[K])))
+        for annealing, ours in (("median", [chapter(K)]), ("auto", [Setting(K), chosen(runs, K)])):
+            other = accuracy(runs, TENFOLD, means(K, annealing).name)
+            for setting in dict.fromkeys(ours):
+                gas = accuracy(runs, TENFOLD, setting.name)
+                if len(gas) and len(gas) == len(other):
+                    what = f"10-fold: {setting.name} is above {means(K, annealing).name}"
+                    found.append(Claim(PART, what, told_values(gas - other, 4), bool(gas.mean() > other.mean())))
+    twelve = runs.values(HALVES + TWELVE, "posterior")
+    if len(twelve) and len(sizes_of(runs)) > 1:
+        near = bool(abs(twelve.mean() - 0.944) <= 0.005)
+        found.append(Claim(PART, "halves: 12-NN is 0.944 within 0.005", told_values(twelve, 4), near))
+    return found
+
+
+def sentences(runs: Runs) -> list[str]:
+    """The protocol, what was chosen how, and where the figures differ."""
+    n = max((len(runs.values(setting, "learned")) // 2 for setting in runs.settings(HALVES + "K=100, superv")), default=0)
+    said = [
+        "All 4400 strings; the chapter has 4200 (21 of the 22 classes would be 4200, and which strings were left out is not "
+        "stated). Edit distance, substitution |a - b|, insertion and deletion 4.5. 'Halves' trains on part a and tests on part "
+        "b, and back; a run is the mean of both directions for one seed"
+        + (f" ({n} seeds at K=100)" if n else "")
+        + ". '10-fold' is stratified cross-validation over all strings; a run is a fold. Supervised maps (beta 0.1 unless "
+        "said otherwise) are judged by their learned labels. The chapter states neither its splits nor sigma_start nor "
+        "what happens when two prototypes meet; 'chapter's annealing' is annealing='median' from sigma_start = K/2.",
+    ]  # fmt: skip
+    for K in sizes_of(runs):
+        setting, top = chosen(runs, K), best(runs, K)
+        if TUNING + setting.name in runs.records:
+            said.append(
+                f"K={K}: of {len(candidates(K))} settings '{setting.name}' was best in three folds within part a "
+                f"({told_values(runs.values(TUNING + setting.name, 'learned'), 4)}), so that a to b is a fair figure for it, "
+                "while b to a and the ten folds judge it on strings that it was chosen on."
+                + (
+                    " It is also the best of them on both halves."
+                    if setting == top
+                    else f" On both halves themselves '{top.name}' is best; that choice was made on the data it is reported for."
+                )
+            )
+        said += _missed(runs, K)
+    return said
+
+
+def _missed(runs: Runs, K: int) -> list[str]:
+    """Where a figure stays below, what was tried and the likely reason."""
+    if K not in REPORTED:
+        return []
+    said = []
+    top = accuracy(runs, HALVES, best(runs, K).name)
+    if top.mean() < LEAST[K]:
+        said.append(
+            f"K={K}: {LEAST[K]:g} by halves is missed by {LEAST[K] - top.mean():.4f}; tried were both ways of annealing, "
+            "sigma_start K/2, 5 and 10, and beta 0.1, 0.05 and 0.02, and at K=100 the choices in the table below."
+        )
+    gas = {s.name: accuracy(runs, TENFOLD, s.name) for s in (chapter(K), Setting(K), chosen(runs, K))}
+    gas = {name: values for name, values in gas.items() if len(values)}
+    if gas:
+        name, values = max(gas.items(), key=lambda pair: pair[1].mean())
+        gap, twelve = REPORTED[K][0] - float(values.mean()), runs.values(TENFOLD + TWELVE, "posterior")
+        if gap > 0.005:
+            said.append(
+                f"K={K}: the best by ten folds, '{name}', stays {gap:.3f} below the chapter's {REPORTED[K][0]:g}"
+                + (
+                    f", although 12-NN reaches {told_values(twelve)} on the same folds, so that the dissimilarities agree; "
+                    "the 200 strings more, the unknown splits and what is not stated of the annealing are left as reasons."
+                    if len(twelve) and abs(twelve.mean() - 0.944) <= 0.015
+                    else "."
+                )
+            )
+        else:
+            said.append(f"K={K}: the best by ten folds, '{name}', is within 0.005 of the chapter's or above it.")
+    return said
+
+
+def directions(runs: Runs) -> list[str]:
+    """Both directions by themselves, for all candidates."""
+    rows = []
+    for K in sizes_of(runs):
+        for setting in (*candidates(K), means(K), means(K, "auto")):
+            learned, posterior = (runs.values(HALVES + setting.name, m) for m in ("learned", "posterior"))
+            if len(learned) == 0 or len(learned) % 2:
+                continue
+            both = learned.reshape(-1, 2)
+            errors = runs.values(HALVES + setting.name, "quantization_error")
+            tuning = runs.values(TUNING + setting.name, "learned")
+            rows.append((setting.name, told_values(tuning, 4), told_values(both[:, 0], 4), told_values(both[:, 1], 4),
+                         told_values(by_seed(posterior), 4), f"{errors.mean():.0f}"))  # fmt: skip
+    head = ("setting", "within a", "a to b", "b to a", "both, posterior labels", "quantization error")
+    if not rows:
+        return []
+    return ["### Both halves, setting by setting", "", *markdown(head, rows)]
