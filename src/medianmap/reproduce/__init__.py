@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from .._version import __version__
@@ -49,7 +50,7 @@ def reproduce(parts: Sequence[str], plan: Plan, out: Path, on_run: OnRun = lambd
         journal = out / f"{'quick' if plan.quick else 'runs'}-{name}.jsonl"
         with open_runs(journal, about) as runs:
             for stage in part.stages:
-                run_all(stage(plan, runs), runs, lambda what, done, total, of=name: on_run(of, what, done, total))
+                run_all(stage(plan, runs), runs, partial(on_run, name))
         found[name] = runs
         if draw(name, runs, out) is not None:
             drawn.add(name)

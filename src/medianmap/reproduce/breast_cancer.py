@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..estimators import BatchKMeans, BatchNeuralGas, MedianKMeans, MedianNeural
 from ..sources.base import IntArray
 from ..spaces import squared_distances
 from .judging import affinity, faster_pam, has_kmedoids, judged, judged_medoids, neighbours, share
-from .plan import Plan, Record, Task
+from .plan import Plan, Record, Task, task
 from .runs import Runs
 from .tables import Claim, Figure, above, figure, told_values
 
@@ -32,8 +31,8 @@ NEIGHBOURS = {k: f"{k}-NN" for k in (1, 12)}
 
 def maps(seed: int, n_epochs: int = 200, threads: int | None = None) -> dict[str, Any]:
     """The maps by name."""
-    shared = {"n_epochs": n_epochs, "random_state": seed, "n_jobs": threads}
-    median = {"metric": "sqeuclidean", **shared}
+    shared: dict[str, Any] = {"n_epochs": n_epochs, "random_state": seed, "n_jobs": threads}
+    median: dict[str, Any] = {"metric": "sqeuclidean", **shared}
     return {
         BATCH: BatchNeuralGas(K, **shared),
         BATCH_MEANS: BatchKMeans(K, **shared),
@@ -75,18 +74,14 @@ def other(method: str, train: IntArray, test: IntArray, seed: int) -> Record:
 def stage(plan: Plan, runs: Runs) -> list[Task]:
     """Every map and method on every half."""
     n, tasks = plan.runs_of(100, 1), []
-
-    def add(setting: str, run: int, work: Callable[[], Record]) -> None:
-        tasks.append(Task(setting, run, work))
-
     for run, (train, test) in enumerate(halves(n, plan.seed)):
         seed = plan.seed + run
         for name, map_ in maps(seed, plan.short(200, 30), plan.threads).items():
             for words, beta in ((GUIDED, 0.1), (ALONE, 1.0)):
-                add(name + words, run, lambda m=map_, b=beta, s=(train, test): one(m, b, *s))  # type: ignore[misc]
+                tasks.append(task(name + words, run, one, map_, beta, train, test))
         methods = [*NEIGHBOURS.values(), *([PAM] if has_kmedoids() else []), *([PROPAGATION] if run < 10 else [])]
         for method in methods:
-            add(method, run, lambda m=method, s=(train, test), r=seed: other(m, *s, r))  # type: ignore[misc]
+            tasks.append(task(method, run, other, method, train, test, seed))
     return tasks
 
 
@@ -128,9 +123,10 @@ def claims(runs: Runs) -> list[Claim]:
 def sentences(runs: Runs) -> list[str]:
     """What the figures say."""
     said = [
-        "z-scores, K=40, 200 epochs, random halves; accuracy on the half that was not trained on, with learned labels where "
-        "labels guided the map and majority labels elsewhere. The chapter does not give its splits. Of the median versions it "
-        "only says that they lie 1.3% below the batch versions: their figures in the chapter's column are 0.013 less than those.",
+        "z-scores, K=40, 200 epochs, random halves; accuracy on the half that was not trained on, with learned labels "
+        "where labels guided the map and majority labels elsewhere. The chapter does not give its splits. Of the "
+        "median versions it only says that they lie 1.3% below the batch versions: their figures in the chapter's "
+        "column are 0.013 less than those.",
     ]
     for name in (BATCH, BATCH_MEANS, MEDIAN, MEDIAN_MEANS, DEFAULT, DEFAULT_MEANS):
         guided, alone = accuracy(runs, name + GUIDED), accuracy(runs, name + ALONE)
@@ -148,7 +144,8 @@ def sentences(runs: Runs) -> list[str]:
     if len(gas) and len(gas) == len(means):
         gain = gas - means
         said.append(
-            f"Neural gas gains {told_values(gain, 4)} over K-means where labels guide both, the chapter's difference is 0.016: "
+            f"Neural gas gains {told_values(gain, 4)} over K-means where labels guide both, the chapter's difference "
+            "is 0.016: "
             + (
                 "supervised K-means does better here than there."
                 if gain.mean() < 0.016 and means.mean() > 0.941

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from ..estimators import MedianKMeans, MedianNeuralGas
 from ..sources.base import IntArray
 from .judging import faster_pam, has_kmedoids, judged, judged_medoids, leave_one_out, neighbours, share
-from .plan import Plan, Record, Task
+from .plan import Plan, Record, Task, task
 from .runs import Runs
 
 PART = "chromosomes"
@@ -74,14 +74,18 @@ def means(K: int, annealing: str = "median") -> Setting:
 
 
 def candidates(K: int) -> list[Setting]:
-    """Neural gas as one might set it; the best of them is chosen by cross-validation within the training half a."""
+    """Neural gas as one might set it; the best is chosen by cross-validation within the training half a.
+
+    Fewer for many prototypes, where a map takes long.
+    """
+    few = [chapter(K), Setting(K, annealing="median", sigma_start=5.0), Setting(K), Setting(K, neighborhood="gaussian")]
+    if K > 100:
+        return few
     return [
-        chapter(K),
-        Setting(K, annealing="median", sigma_start=5.0),
-        *(Setting(K, beta=beta, sigma_start=sigma) for beta, sigma in ((0.1, None), (0.1, 10.0), (0.05, None))),
-        *(Setting(K, beta=beta, sigma_start=sigma, neighborhood="gaussian")
-          for beta, sigma in ((0.1, None), (0.05, None), (0.05, 3.0))),
-    ]  # fmt: skip
+        *few,
+        *(Setting(K, beta=beta, sigma_start=sigma) for beta, sigma in ((0.1, 10.0), (0.05, None), (0.05, 10.0))),
+        *(Setting(K, beta=0.05, sigma_start=sigma, neighborhood="gaussian") for sigma in (None, 3.0)),
+    ]
 
 
 def one(plan: Plan, setting: Setting, train: IntArray, test: IntArray, seed: int) -> Record:
@@ -103,6 +107,11 @@ def nearest(plan: Plan, k: int, train: IntArray, test: IntArray) -> Record:
     """k nearest neighbours among all strings `train`."""
     D, y = plan.chromosome_matrix, plan.chromosomes.y
     return {"posterior": share(neighbours(D[np.ix_(test, train)], y[train], k), y[test])}
+
+
+def nearest_other(plan: Plan) -> Record:
+    """The nearest other string, of all strings."""
+    return {"posterior": leave_one_out(plan.chromosome_matrix, plan.chromosomes.y)}
 
 
 def halves(plan: Plan) -> list[tuple[IntArray, IntArray]]:
@@ -131,41 +140,52 @@ def sizes(plan: Plan) -> tuple[int, ...]:
     return (40,) if plan.quick else SIZES
 
 
+def about(plan: Plan) -> Record:
+    """How many strings of how many classes."""
+    return {"N": len(plan.chromosomes.y), "classes": len(plan.chromosomes.class_names)}
+
+
 def tuning_stage(plan: Plan, runs: Runs) -> list[Task]:
-    """Every candidate on three folds within part a."""
+    """Every candidate of the smaller map on three folds within part a."""
     return [
-        Task(TUNING + setting.name, run, lambda s=setting, f=fold, r=run: one(plan, s, *f, plan.seed + r))  # type: ignore[misc]
-        for K in sizes(plan)
-        for setting in (candidates(K)[:3] if plan.quick else candidates(K))
-        for run, fold in enumerate(within_a(plan))
+        task("data", 0, about, plan),
+        *(
+            task(TUNING + setting.name, run, one, plan, setting, *fold, plan.seed + run)
+            for setting in candidates(sizes(plan)[0])[: plan.short(99, 3)]
+            for run, fold in enumerate(within_a(plan))
+        ),
     ]
 
 
 def chosen(runs: Runs, K: int) -> Setting:
-    """The candidate of highest mean accuracy in the tuning; the first of them on ties."""
-    tried = [setting for setting in candidates(K) if TUNING + setting.name in runs.records]
-    return max(tried, key=lambda setting: runs.values(TUNING + setting.name, "learned").mean(), default=Setting(K))
+    """The setting of highest mean accuracy in the tuning, which is of the smaller map, with K prototypes."""
+    tuned = [setting for size in (40, 100) for setting in candidates(size) if TUNING + setting.name in runs.records]
+    best = max(tuned, key=lambda setting: runs.values(TUNING + setting.name, "learned").mean(), default=Setting(K))
+    return replace(best, K=K)
+
+
+def tried(runs: Runs, K: int) -> list[Setting]:
+    """The candidates and the chosen setting, each once."""
+    return list(dict.fromkeys([*candidates(K), chosen(runs, K)]))
 
 
 def halves_stage(plan: Plan, runs: Runs) -> list[Task]:
     """Every candidate, K-means, FasterPAM and neighbours, a to b and back, for every seed: run 2 s + direction."""
     tasks = []
-    for direction, (train, test) in enumerate(halves(plan)):
-        split = (train, test)
-        for K in sizes(plan):
-            tried = candidates(K)[:3] if plan.quick else candidates(K)
+    for K in sizes(plan):
+        gases = tried(runs, K)[: plan.short(99, 3)]
+        for direction, split in enumerate(halves(plan)):
             for s in range(plan.runs_of(3 if K < 500 else 2, 1)):
                 run, seed = 2 * s + direction, plan.seed + s
-                for setting in (*tried, means(K), means(K, "auto")):
-                    work = lambda o=setting, f=split, r=seed: one(plan, o, *f, r)  # noqa: E731
-                    tasks.append(Task(HALVES + setting.name, run, work))  # type: ignore[arg-type]
+                for setting in (*gases, means(K), means(K, "auto")):
+                    tasks.append(task(HALVES + setting.name, run, one, plan, setting, *split, seed))
                 if has_kmedoids():
-                    work = lambda k=K, f=split, r=seed: medoids(plan, k, *f, r)  # noqa: E731
-                    tasks.append(Task(f"{HALVES}K={K}, FasterPAM, posterior labels", run, work))  # type: ignore[arg-type]
+                    name = f"{HALVES}K={K}, FasterPAM, posterior labels"
+                    tasks.append(task(name, run, medoids, plan, K, *split, seed))
+    for direction, split in enumerate(halves(plan)):
         for k in (1, 12):
-            tasks.append(Task(f"{HALVES}{k}-NN", direction, lambda k=k, f=split: nearest(plan, k, *f)))  # type: ignore[misc]
-    everything = plan.chromosome_matrix, plan.chromosomes.y
-    return [*tasks, Task("1-NN, leave one out", 0, lambda: {"posterior": leave_one_out(*everything)})]
+            tasks.append(task(f"{HALVES}{k}-NN", direction, nearest, plan, k, *split))
+    return [*tasks, task("1-NN, leave one out", 0, nearest_other, plan)]
 
 
 def tenfold_stage(plan: Plan, runs: Runs) -> list[Task]:
@@ -174,16 +194,16 @@ def tenfold_stage(plan: Plan, runs: Runs) -> list[Task]:
         return []
     tasks = []
     for K in sizes(plan):
-        settings = dict.fromkeys([chapter(K), Setting(K), chosen(runs, K), means(K), means(K, "auto")])
+        default = [Setting(K)] if K <= 100 else []  # at many prototypes the chosen setting stands for ours
+        settings = dict.fromkeys([chapter(K), *default, chosen(runs, K), means(K), means(K, "auto")])
         for run, split in enumerate(tenfold(plan)):
             for setting in settings:
-                work = lambda o=setting, f=split, r=run: one(plan, o, *f, plan.seed + r)  # noqa: E731
-                tasks.append(Task(TENFOLD + setting.name, run, work))  # type: ignore[arg-type]
+                tasks.append(task(TENFOLD + setting.name, run, one, plan, setting, *split, plan.seed + run))
             if has_kmedoids():
-                work = lambda k=K, f=split, r=run: medoids(plan, k, *f, plan.seed + r)  # noqa: E731
-                tasks.append(Task(f"{TENFOLD}K={K}, FasterPAM, posterior labels", run, work))  # type: ignore[arg-type]
+                name = f"{TENFOLD}K={K}, FasterPAM, posterior labels"
+                tasks.append(task(name, run, medoids, plan, K, *split, plan.seed + run))
     for run, split in enumerate(tenfold(plan)):
-        tasks.append(Task(f"{TENFOLD}12-NN", run, lambda f=split: nearest(plan, 12, *f)))  # type: ignore[misc]
+        tasks.append(task(f"{TENFOLD}12-NN", run, nearest, plan, 12, *split))
     return tasks
 
 

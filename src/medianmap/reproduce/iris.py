@@ -12,7 +12,7 @@ from ..estimators import BatchNeuralGas, MedianNeuralGas
 from ..quality import purity, quantization_error
 from ..spaces import squared_distances
 from .judging import affinity, faster_pam, has_kmedoids
-from .plan import Plan, Record, Task
+from .plan import Plan, Record, Task, task
 from .runs import Runs
 from .tables import Claim, Figure, agrees, figure, told_values
 
@@ -29,7 +29,7 @@ PAM, PROPAGATION = "FasterPAM, one start", "affinity propagation"
 
 def maps(seed: int, threads: int | None) -> dict[str, Any]:
     """The unsupervised maps by setting."""
-    median = {"metric": "sqeuclidean", "random_state": seed, "n_jobs": threads}
+    median: dict[str, Any] = {"metric": "sqeuclidean", "random_state": seed, "n_jobs": threads}
     return {
         BATCH: BatchNeuralGas(K, random_state=seed, n_jobs=threads),
         CHAPTER_MEDIAN: MedianNeuralGas(K, annealing="median", **median),
@@ -51,7 +51,7 @@ def supervised(seed: int) -> Record:
     data = load_iris()
     classifier = PrototypeClassifier(BatchNeuralGas(K, random_state=seed), 0.5).fit(data.X, data.y)
     return {
-        "quantization_error": float(classifier.estimator_.quantization_error_),  # type: ignore[attr-defined]
+        "quantization_error": float(classifier.estimator_.quantization_error_),
         "accuracy": classifier.score(data.X, data.y),
     }
 
@@ -76,11 +76,11 @@ def stage(plan: Plan, runs: Runs) -> list[Task]:
         seed = plan.seed + run
         for setting, map_ in maps(seed, plan.threads).items():
             if map_.n_init == 1 or run < -(-n // 10):
-                tasks.append(Task(setting, run, lambda map_=map_: fitted(map_)))  # type: ignore[misc]
-        tasks.append(Task(SUPERVISED, run, lambda seed=seed: supervised(seed)))  # type: ignore[misc]
+                tasks.append(task(setting, run, fitted, map_))
+        tasks.append(task(SUPERVISED, run, supervised, seed))
         if has_kmedoids():
-            tasks.append(Task(PAM, run, lambda seed=seed: medoids(PAM, seed)))  # type: ignore[misc]
-    return [*tasks, Task(PROPAGATION, 0, lambda: medoids(PROPAGATION, plan.seed))]
+            tasks.append(task(PAM, run, medoids, PAM, seed))
+    return [*tasks, task(PROPAGATION, 0, medoids, PROPAGATION, plan.seed)]
 
 
 REPORTED = {
@@ -123,9 +123,9 @@ def claims(runs: Runs) -> list[Claim]:
 def sentences(runs: Runs) -> list[str]:
     """What the figures say."""
     said = [
-        "z-scores by the sample's standard deviation (N - 1), squared Euclidean distance, K=6, 100 epochs; the error is half "
-        "the sum of the distances to the nearest prototypes; accuracy by majority vote on all 150 points. The chapter does not "
-        "say how many starts its figures are of.",
+        "z-scores by the sample's standard deviation (N - 1), squared Euclidean distance, K=6, 100 epochs; the error "
+        "is half the sum of the distances to the nearest prototypes; accuracy by majority vote on all 150 points. The "
+        "chapter does not say how many starts its figures are of.",
     ]
     for setting in (BATCH, CHAPTER_BEST):
         errors, (chapter, _) = runs.values(setting, "quantization_error"), REPORTED[setting]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -67,40 +69,37 @@ def judged_medoids(medoids: IntArray, D: NDArray[Any], y: IntArray, test: NDArra
 
 def has_kmedoids() -> bool:
     """Whether the package `kmedoids` is there; it belongs to the group `bench` and to no extra."""
-    from importlib.util import find_spec
-
     return find_spec("kmedoids") is not None
 
 
 def faster_pam(D: NDArray[Any], K: int, seed: int) -> IntArray:
     """(K,) medoids of FasterPAM from a random start."""
-    from kmedoids import fasterpam
-
+    fasterpam = import_module("kmedoids").fasterpam
     return np.asarray(fasterpam(D, K, init="random", random_state=seed).medoids, dtype=np.intp)
 
 
-def affinity(D: NDArray[Any], K: int, seed: int, steps: int = 12) -> IntArray:
+def affinity(D: NDArray[Any], K: int, seed: int, steps: int = 14) -> IntArray:
     """Exemplars of affinity propagation, the preference searched by bisection so that there are K, or nearly.
 
-    Similarities are -D; the more negative the preference, the fewer exemplars.
+    Similarities are -D; the more negative the preference, the fewer exemplars. Only runs that converged count.
     """
     import warnings
 
     from sklearn.cluster import AffinityPropagation
 
-    low, high = -float(D.max()) * len(D) / 2, 0.0
-    best: IntArray = np.zeros(0, np.intp)
+    few, many = np.log(np.median(D) * len(D)), np.log(np.median(D) / 100)
+    best: IntArray = np.zeros(1, np.intp)
     for _ in range(steps):
-        middle = (low + high) / 2
+        middle = (few + many) / 2
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # no convergence at this preference: another one is tried
             model = AffinityPropagation(
-                affinity="precomputed", preference=middle, damping=0.8, max_iter=400, random_state=seed
+                affinity="precomputed", preference=-np.exp(middle), damping=0.9, max_iter=500, random_state=seed
             ).fit(-D)
         found = np.asarray(model.cluster_centers_indices_, dtype=np.intp)
-        if abs(len(found) - K) < abs(len(best) - K):
+        if model.n_iter_ < 500 and abs(len(found) - K) < abs(len(best) - K):
             best = found
         if len(found) == K:
             break
-        low, high = (low, middle) if len(found) > K else (middle, high)
+        few, many = (middle, many) if len(found) < K else (few, middle)
     return best

@@ -12,7 +12,7 @@ from ..datasets import load_breast_cancer
 from ..estimators import MedianNeuralGas
 from ..patches.clusterer import PatchClusterer
 from .judging import share
-from .plan import Plan, Record, Task
+from .plan import Plan, Record, Task, task
 from .runs import Runs
 from .tables import Claim, Figure, figure, told_values
 
@@ -23,8 +23,9 @@ FOLDS = 10
 FULL, PATCHES, ANNEALED, TREE = "all points at once", "5 patches", "5 patches, each annealed", "5 patches, tree"
 WAYS = (FULL, PATCHES, ANNEALED, TREE)
 # Suffix -> annealing, beta, labeling.
+CHAPTERS = ", chapter's annealing"
 METHODS = {
-    ", chapter's annealing": ("median", 1.0, "majority"),
+    CHAPTERS: ("median", 1.0, "majority"),
     ", our default": ("auto", 1.0, "majority"),
     ", our default, supervised (beta 0.1)": ("auto", 0.1, "learned"),
 }
@@ -47,15 +48,15 @@ def folds(repeats: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.in
     return list(splitter.split(data.X, data.y))
 
 
-def one(way: str, method: str, train: Any, test: Any, seed: int, n_epochs: int, threads: int | None) -> Record:
+def one(
+    way: str, method: str, train: Any, test: Any, seed: int, n_epochs: int = 100, threads: int | None = None
+) -> Record:
     """One map of one fold."""
     from ..classifier import PrototypeClassifier
 
     data = load_breast_cancer()
     annealing, beta, labeling = METHODS[method]
-    gas = MedianNeuralGas(
-        K, metric="cosine", n_epochs=n_epochs, annealing=annealing, random_state=seed, n_jobs=threads
-    )
+    gas = MedianNeuralGas(K, metric="cosine", n_epochs=n_epochs, annealing=annealing, random_state=seed, n_jobs=threads)
     classifier = PrototypeClassifier(maps(gas)[way], beta, labeling=labeling).fit(data.X[train], data.y[train])
     return {"accuracy": share(classifier.predict(data.X[test]), data.y[test])}
 
@@ -67,9 +68,8 @@ def stage(plan: Plan, runs: Runs) -> list[Task]:
     for run, (train, test) in enumerate(splits[:2] if plan.quick and plan.runs is None else splits):
         seed, epochs = plan.seed + run, plan.short(100, 20)
         for way in WAYS:
-            for method in METHODS if way in (FULL, PATCHES) else list(METHODS)[:1]:
-                work = lambda w=way, m=method, s=(train, test), r=seed, e=epochs: one(w, m, *s, r, e, plan.threads)  # noqa: E731
-                tasks.append(Task(way + method, run, work))  # type: ignore[arg-type]
+            for method in METHODS if way in (FULL, PATCHES) else [CHAPTERS]:
+                tasks.append(task(way + method, run, one, way, method, train, test, seed, epochs, plan.threads))
     return tasks
 
 
@@ -106,8 +106,9 @@ def claims(runs: Runs) -> list[Claim]:
 def sentences(runs: Runs) -> list[str]:
     """What the figures say."""
     said = [
-        "Cosine dissimilarity of z-scores, K=40, 100 epochs, 10-fold cross-validation, repeated; a run is the mean of the ten "
-        "folds of a repeat. The chapter does not say whether labels guided the maps; unsupervised ones have majority labels.",
+        "Cosine dissimilarity of z-scores, K=40, 100 epochs, 10-fold cross-validation, repeated; a run is the mean of "
+        "the ten folds of a repeat. The chapter does not say whether labels guided the maps; unsupervised ones have "
+        "majority labels.",
     ]
     best = [(by_repeat(runs, FULL + method), method) for method in METHODS]
     best = [(values, method) for values, method in best if len(values)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..beta_path import standard_error
 from ..datasets import load_iris
 from ..estimators import BatchNeuralGas, MedianNeuralGas
 from ..extras import require
@@ -52,7 +53,7 @@ def beta_picture(plt: Any, runs: Runs) -> Any:
         for k, name in enumerate(names):
             for labeling, line in (("learned", "-o"), ("posterior", "--+")):
                 values = runs.values(name, labeling)
-                mean, error = values.mean(axis=0), proteins.standard_error(values.T)
+                mean, error = values.mean(axis=0), standard_error(values.T)
                 label = name.removesuffix(scale) + (", posterior labels" if labeling == "posterior" else "")
                 axis.plot(grid, mean, line, color=LINES[k], markersize=4, label=label)
                 axis.fill_between(grid, mean - error, mean + error, color=LINES[k], alpha=0.15, linewidth=0)
@@ -73,7 +74,9 @@ def speed_picture(plt: Any, runs: Runs) -> Any:
         searches = [s for s in speed.searches(name) if s not in ("standard", "certified")]
         searches = [*searches[1:], "auto"]
         at = np.arange(len(searches))
-        axis.bar(at - 0.2, [speed.value(runs, name, K, s, "ratio") for s in searches], 0.4, color=LINES[0], label="ours")
+        axis.bar(
+            at - 0.2, [speed.value(runs, name, K, s, "ratio") for s in searches], 0.4, color=LINES[0], label="ours"
+        )
         there = [speed.CHAPTER.get((name, K), {}).get(s, np.nan) for s in searches]
         axis.bar(at + 0.2, there, 0.4, color=FILLS[1], label="chapter")
         axis.set_yscale("log")

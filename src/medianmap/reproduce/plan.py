@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,11 @@ class Task:
     setting: str
     run: int
     work: Callable[[], Record]
+
+
+def task(setting: str, run: int, work: Callable[..., Record], *args: Any) -> Task:
+    """The task whose work is `work(*args)`."""
+    return Task(setting, run, partial(work, *args))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Proteins: K=30, 300 epochs, random halves, accuracy against beta; the same on the globins that come with the library."""
+"""Proteins: K=30, 300 epochs, random halves, accuracy against beta; the same on the globins of the library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .judging import (
     neighbours,
     share,
 )
-from .plan import Labelled, Plan, Record, Task
+from .plan import Labelled, Plan, Record, Task, task
 from .runs import Runs
 from .tables import Claim, Figure, figure, markdown, told, told_values
 
@@ -75,11 +75,12 @@ def tasks(data: Labelled, plan: Plan, full: int) -> list[Task]:
     for run, (train, test) in enumerate(halves):
         split = (train, test, plan.seed + run)
         for name in CURVES if not plan.quick else CURVES[:2]:
-            found.append(Task(name, run, lambda c=name, s=split: curve(data, c, *s, plan)))  # type: ignore[misc]
+            found.append(task(name, run, curve, data, name, *split, plan))
         for method in [NEAREST, *([PAM] if has_kmedoids() else []), *([PROPAGATION] if run < 10 else [])]:
-            found.append(Task(method, run, lambda m=method, s=split: other(data, m, *s)))  # type: ignore[misc]
+            found.append(task(method, run, other, data, method, *split))
     grid = Task("betas", 0, lambda: {"betas": list(betas(plan))})
-    return [grid, Task(LEAVE_ONE_OUT, 0, lambda: {"posterior": leave_one_out(data.D, data.y)}), *found]
+    about = Task("data", 0, lambda: {"N": len(data.y), "classes": len(np.unique(data.y))})
+    return [about, grid, Task(LEAVE_ONE_OUT, 0, lambda: {"posterior": leave_one_out(data.D, data.y)}), *found]
 
 
 def protein_stage(plan: Plan, runs: Runs) -> list[Task]:
@@ -129,7 +130,9 @@ def claims_of(part: str, runs: Runs) -> list[Claim]:
         if name in runs.records and part == "proteins":
             _, guided, alone = best(runs, name)
             gain = guided - alone
-            found.append(Claim(part, f"labels are worth 0.05 or more: {name}", told_values(gain), gain.mean() >= 0.05))
+            found.append(
+                Claim(part, f"labels are worth 0.05 or more: {name}", told_values(gain), bool(gain.mean() >= 0.05))
+            )
     return found
 
 
@@ -151,16 +154,18 @@ def curve_table(runs: Runs) -> list[str]:
 def sentences_of(part: str, runs: Runs) -> list[str]:
     """What the curves say."""
     n = len(runs.values(NEAREST, "posterior"))
+    N, classes = (int(runs.values("data", what)[0]) for what in ("N", "classes"))
     data = (
-        "213 globins of four families under evolutionary distances; the chapter has 226 of five classes, the 13 'others' "
-        "are not in the copy at hand"
+        f"{N} globins of {classes} families under evolutionary distances; the chapter has 226 of five classes"
+        + (", and its 13 'others' are not in this copy" if N == 213 else "")
         if part == "proteins"
-        else "630 globins of five classes that come with the library, alignment dissimilarity (BLOSUM62, gaps 11 and 1); the "
-        "chapter does not have them, they are here so that its experiment runs without data of one's own"
+        else f"The {N} globins of {classes} classes that come with the library, alignment dissimilarity (BLOSUM62, "
+        "gaps 11 and 1); the chapter does not have them, they are here so that its experiment runs without data of "
+        "one's own"
     )
     said = [
-        f"{data}. K=30, 300 epochs, {n} random halves; the best beta is chosen on the splits it is reported for. Learned labels "
-        "where labels guide the map, majority labels at beta = 1."
+        f"{data}. K=30, 300 epochs, {n} random halves; the best beta is chosen on the splits it is reported for. "
+        "Learned labels where labels guide the map, majority labels at beta = 1."
     ]
     for name in CURVES:
         if name not in runs.records:
@@ -183,7 +188,8 @@ def sentences_of(part: str, runs: Runs) -> list[str]:
             old, new = best(runs, one)[2], best(runs, two)[2]
             if scale == RAW and new.mean() > old.mean() + 0.02:
                 said.append(
-                    f"Without labels our default reaches {told_values(new)} where the chapter's annealing, whose prototypes "
-                    f"freeze early, reaches {told_values(old)}: much of what labels are worth there, they make up for that."
+                    f"Without labels our default reaches {told_values(new)} where the chapter's annealing, whose "
+                    f"prototypes freeze early, reaches {told_values(old)}: much of what labels are worth there, they "
+                    "make up for that."
                 )
     return said

@@ -23,7 +23,7 @@ from ..sources import as_dissimilarity
 from ..spaces import MedianSpace
 from ..threads import limited, n_threads
 from ..weights import FieldWeights, RankWeights
-from .plan import Plan, Record, Task, string_distances
+from .plan import Plan, Record, Task, string_distances, task
 from .runs import Runs
 from .tables import Claim, Figure, markdown
 
@@ -155,7 +155,7 @@ def stage(plan: Plan, runs: Runs) -> list[Task]:
             **{f"{s}: {what}": result[s][what] for s in result for what in ("mean_ms", "ratio", "terms")},
         }
 
-    return [Task(f"{name}, K={K}", 0, lambda n=name, k=K: work(n, k)) for name, K in maps]  # type: ignore[misc]
+    return [task(f"{name}, K={K}", 0, work, name, K) for name, K in maps]
 
 
 def matrix(plan: Plan) -> NDArray[np.float32]:
@@ -207,10 +207,11 @@ def sentences(runs: Runs) -> list[str]:
     N, threads = int(runs.values(first, "N")[0]), int(runs.values(first, "threads")[0])
     strings = "simulated strings" if runs.values(first, "simulated")[0] else "chromosomes (the chapter: 4200)"
     return [
-        f"{N} {strings}, edit distance, float32, {threads} threads (`standard` has one); an epoch is timed whole, what a search "
-        "prepares once is shared out over the epochs. All searches start from the same prototypes and must return the same "
-        "new ones, or the run stops. Ratios compare searches on one machine; of other work on that machine they know nothing, "
-        "so expect them to vary by a fifth or more between runs. The chapter's seconds are Java on an Athlon 64.",
+        f"{N} {strings}, edit distance, float32, {threads} threads (`standard` has one); an epoch is timed whole, what "
+        "a search prepares once is shared out over the epochs. All searches start from the same prototypes and must "
+        "return the same new ones, or the run stops. Ratios compare searches on one machine; of other work on that "
+        "machine they know nothing, so expect them to vary by a fifth or more between runs. The chapter's seconds are "
+        "Java on an Athlon 64.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Which choices that the chapter leaves open matter: one at a time, on the chromosomes, K=100, part a tested on b and back."""
+"""Which choices that the chapter leaves open matter: one at a time, on the chromosomes by halves, K=100."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .chromosomes import Setting, halves, one
-from .plan import Plan, Task
+from .plan import Plan, Task, task
 from .runs import Runs
 from .tables import markdown, told_values
 
@@ -39,7 +39,7 @@ def stage(plan: Plan, runs: Runs) -> list[Task]:
     if plan.quick:
         return []
     return [
-        Task(f"{STUDY}{base}, {what}", 2 * s + d, lambda o=setting, f=split, r=s: one(plan, o, *f, plan.seed + r))  # type: ignore[misc]
+        task(f"{STUDY}{base}, {what}", 2 * s + d, one, plan, setting, *split, plan.seed + s)
         for d, split in enumerate(halves(plan))
         for s in range(plan.runs_of(2, 1))
         for base, start in BASES.items()
@@ -61,8 +61,8 @@ def lines(runs: Runs) -> list[str]:
     said = [
         "### Choices that the chapter leaves open",
         "",
-        f"K={K}, supervised, part a tested on b and back, learned labels. The first row of each kind is the figure itself, the "
-        "others are what one change adds to it, on the same splits and seeds (± one standard error).",
+        f"K={K}, supervised, part a tested on b and back, learned labels. The first row of each kind is the figure "
+        "itself, the others are what one change adds to it, on the same splits and seeds (± one standard error).",
         "",
     ]
     rows = []
@@ -98,13 +98,13 @@ def _sentences(runs: Runs) -> list[str]:
         if len(moved(runs, base, what, "learned"))
     ]
     said = (
-        f"Annealing with combinations of the data (our default) moves accuracy by {_signed(gain, 4)} and multiplies the "
-        f"quantization error by {ratio.mean():.3f}."
+        f"Annealing with combinations of the data (our default) moves accuracy by {_signed(gain, 4)} and multiplies "
+        f"the quantization error by {ratio.mean():.3f}."
     )
     if most:
         size, what, base = max(most)
         said += (
             f" Of the single changes {what!r} under {base} moves accuracy most, by {size:.4f}"
-            + (", less than the way of annealing does." if size < abs(gain.mean()) else ", more than the way of annealing.")
+            + (", less than the way of annealing." if size < abs(gain.mean()) else ", more than the way of annealing.")
         )  # fmt: skip
     return [said, ""]
