@@ -17,6 +17,8 @@ from .runs import Runs
 
 PART = "chromosomes"
 SIZES = (100, 500)
+MANY = 100  # more prototypes than these make a map dear
+FEW_FOLDS = 5
 HALVES, TENFOLD, TUNING = "halves: ", "10-fold: ", "tuning: "
 
 
@@ -79,7 +81,7 @@ def candidates(K: int) -> list[Setting]:
     Fewer for many prototypes, where a map takes long.
     """
     few = [chapter(K), Setting(K, annealing="median", sigma_start=5.0), Setting(K), Setting(K, neighborhood="gaussian")]
-    if K > 100:
+    if K > MANY:
         return few
     return [
         *few,
@@ -175,7 +177,7 @@ def halves_stage(plan: Plan, runs: Runs) -> list[Task]:
     for K in sizes(plan):
         gases = tried(runs, K)[: plan.short(99, 3)]
         for direction, split in enumerate(halves(plan)):
-            for s in range(plan.runs_of(3 if K < 500 else 2, 1)):
+            for s in range(plan.runs_of(2 if K <= MANY else 1, 1)):
                 run, seed = 2 * s + direction, plan.seed + s
                 for setting in (*gases, means(K), means(K, "auto")):
                     tasks.append(task(HALVES + setting.name, run, one, plan, setting, *split, seed))
@@ -189,14 +191,17 @@ def halves_stage(plan: Plan, runs: Runs) -> list[Task]:
 
 
 def tenfold_stage(plan: Plan, runs: Runs) -> list[Task]:
-    """The chapter's method, our default, the chosen setting, K-means, FasterPAM and 12-NN on ten folds."""
+    """The chapter's method, the chosen setting, K-means, FasterPAM and 12-NN on ten folds.
+
+    With many prototypes on the first few of them, unless a number of runs was asked for: a map takes a minute.
+    """
     if plan.quick:
         return []
     tasks = []
     for K in sizes(plan):
-        default = [Setting(K)] if K <= 100 else []  # at many prototypes the chosen setting stands for ours
-        settings = dict.fromkeys([chapter(K), *default, chosen(runs, K), means(K), means(K, "auto")])
-        for run, split in enumerate(tenfold(plan)):
+        settings = dict.fromkeys([chapter(K), chosen(runs, K), means(K), means(K, "auto")])
+        folds = tenfold(plan) if K <= MANY or plan.runs else tenfold(plan)[:FEW_FOLDS]
+        for run, split in enumerate(folds):
             for setting in settings:
                 tasks.append(task(TENFOLD + setting.name, run, one, plan, setting, *split, plan.seed + run))
             if has_kmedoids():

@@ -84,6 +84,7 @@ def sentences(runs: Runs) -> list[str]:
     n = max(
         (len(runs.values(setting, "learned")) // 2 for setting in runs.settings(HALVES + "K=100, superv")), default=0
     )
+    folds = {K: len(accuracy(runs, TENFOLD, chapter(K).name)) for K in sizes_of(runs)}
     N, classes = (int(runs.values("data", what)[0]) for what in ("N", "classes"))
     said = [
         f"{N} strings of {classes} classes; the chapter has 4200 of 22"
@@ -91,7 +92,9 @@ def sentences(runs: Runs) -> list[str]:
         + ". Edit distance, substitution |a - b|, insertion and deletion 4.5. 'Halves' trains on part a and tests on "
         "part b, and back; a run is the mean of both directions for one seed"
         + (f" ({n} seeds at K=100)" if n else "")
-        + ". '10-fold' is stratified cross-validation over all strings; a run is a fold. Supervised maps (beta 0.1 "
+        + ". '10-fold' is stratified cross-validation over all strings; a run is a fold"
+        + "".join(f" (at K={K} the first {folds[K]} of the ten)" for K in folds if 0 < folds[K] < 10)
+        + ". Supervised maps (beta 0.1 "
         "unless said otherwise) are judged by their learned labels. The chapter states neither its splits nor "
         "sigma_start nor what happens when two prototypes meet; 'chapter's annealing' is annealing='median' from "
         "sigma_start = K/2.",

@@ -41,7 +41,7 @@ PARTS = {
     "patches": Part("Breast cancer in patches", (patches.stage,), patches.figures, patches.claims, patches.sentences),
     "chromosomes": Part(
         "Chromosomes",
-        (chromosomes.tuning_stage, chromosomes.halves_stage, study.stage, chromosomes.tenfold_stage),
+        (chromosomes.tuning_stage, chromosomes.halves_stage, chromosomes.tenfold_stage, study.stage),
         chromosomes_told.figures,
         chromosomes_told.claims,
         chromosomes_told.sentences,

@@ -35,13 +35,13 @@ def changes(base: Setting) -> dict[str, Setting]:
 
 
 def stage(plan: Plan, runs: Runs) -> list[Task]:
-    """Every change of both bases, both directions, two seeds: run 2 s + direction."""
+    """Every change of both bases, both directions, every seed: run 2 s + direction."""
     if plan.quick:
         return []
     return [
         task(f"{STUDY}{base}, {what}", 2 * s + d, one, plan, setting, *split, plan.seed + s)
         for d, split in enumerate(halves(plan))
-        for s in range(plan.runs_of(2, 1))
+        for s in range(plan.runs_of(1, 1))
         for base, start in BASES.items()
         for what, setting in changes(start).items()
     ]
