@@ -22,7 +22,7 @@ from medianmap.reproduce.judging import (
     neighbours,
     share,
 )
-from medianmap.reproduce.page import page
+from medianmap.reproduce.page import page, wrapped
 from medianmap.reproduce.plan import Labelled, Task
 from medianmap.reproduce.runs import Runs, open_runs, run_all
 from medianmap.reproduce.tables import Claim, Figure, above, agrees, figure, figure_table, markdown, told_values
@@ -239,8 +239,13 @@ def test_study_lines_are_differences_on_the_same_runs():
                 runs.add(f"{study.STUDY}{base}, {what}", r, record)
     lines = study.lines(runs)
     assert "| our default | sigma_start 2 | +0.0100 ± 0.0000 | -1 ± 0 |" in lines
-    assert "moves accuracy by +0.0000 ± 0.0000 and multiplies the quantization error by 1.000" in lines[-2]
-    assert lines[-2].endswith("more than the way of annealing.")
+    said = "\n".join(lines)
+    assert "moves accuracy by +0.0000 ± 0.0000 and multiplies the quantization error by 1.000" in said
+    assert "more than the way of annealing." in said
+    assert "Better than our default by more than 0.005 and two standard errors: 'sigma_start 2' (+0.0100" in said
+    for record in (records[r] for s, records in runs.records.items() for r in records):
+        record["learned"] = 0.8
+    assert "speak for no other default" in "\n".join(study.lines(runs))
     assert study.lines(Runs()) == []
 
 
@@ -270,7 +275,14 @@ def test_a_curve_is_judged_beta_by_beta(blobs):
     assert min(record["learned"][1:]) > 0.9
 
 
-def test_pages_say_what_does_not_hold(monkeypatch):
+def test_paragraphs_are_wrapped_and_tables_are_not():
+    assert wrapped("| " + "cell " * 40 + "|").count("\n") == 0
+    lines = wrapped("word " * 40).split("\n")
+    assert len(lines) == 2
+    assert max(map(len, lines)) <= 120
+
+
+def test_pages_say_what_does_not_hold():
     runs = chromosome_runs(0.8, 0.9)
     text = page({"chromosomes": runs}, set(), Plan())
     assert "**does not hold**" in text

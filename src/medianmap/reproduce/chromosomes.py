@@ -18,7 +18,7 @@ from .runs import Runs
 PART = "chromosomes"
 SIZES = (100, 500)
 MANY = 100  # more prototypes than these make a map dear
-FEW_FOLDS = 5
+FEW_FOLDS = 3
 HALVES, TENFOLD, TUNING = "halves: ", "10-fold: ", "tuning: "
 
 

@@ -89,7 +89,7 @@ def sentences(runs: Runs) -> list[str]:
     said = [
         f"{N} strings of {classes} classes; the chapter has 4200 of 22"
         + (" (21 classes would be 4200, and which strings were left out is not stated)" if N == 4400 else "")
-        + ". Edit distance, substitution |a - b|, insertion and deletion 4.5. 'Halves' trains on part a and tests on "
+        + ". Edit distance, substitution |a-b|, insertion and deletion 4.5. 'Halves' trains on part a and tests on "
         "part b, and back; a run is the mean of both directions for one seed"
         + (f" ({n} seeds at K=100)" if n else "")
         + ". '10-fold' is stratified cross-validation over all strings; a run is a fold"

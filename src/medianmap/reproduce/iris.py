@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..beta_path import standard_error
 from ..classifier import PrototypeClassifier
 from ..datasets import load_iris
 from ..estimators import BatchNeuralGas, MedianNeuralGas
@@ -123,15 +124,14 @@ def claims(runs: Runs) -> list[Claim]:
 def sentences(runs: Runs) -> list[str]:
     """What the figures say."""
     said = [
-        "z-scores by the sample's standard deviation (N - 1), squared Euclidean distance, K=6, 100 epochs; the error "
+        "z-scores by the sample's standard deviation (N-1), squared Euclidean distance, K=6, 100 epochs; the error "
         "is half the sum of the distances to the nearest prototypes; accuracy by majority vote on all 150 points. The "
         "chapter does not say how many starts its figures are of.",
     ]
     for setting in (BATCH, CHAPTER_BEST):
         errors, (chapter, _) = runs.values(setting, "quantization_error"), REPORTED[setting]
         if len(errors) and chapter is not None:
-            se = float(errors.std() / len(errors) ** 0.5)
-            verdict = agrees(float(errors.mean()), chapter, se, 0.3)
+            verdict = agrees(float(errors.mean()), chapter, float(standard_error(errors)), 0.3)
             said.append(f"The quantization error of {setting} {verdict}.")
     single = runs.values(CHAPTER_MEDIAN, "quantization_error")
     if len(single) > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 from .._version import __version__
@@ -34,7 +35,14 @@ def page(found: Mapping[str, Runs], drawn: set[str], plan: Plan) -> str:
     )
     for name, runs in found.items():
         lines += _section(name, runs, name in drawn, plan.quick)
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(wrapped(line) for line in lines).rstrip() + "\n"
+
+
+def wrapped(line: str) -> str:
+    """A paragraph in lines of at most 120 characters; tables, titles and pictures as they are."""
+    if line.startswith(("|", "#", "!")):
+        return line
+    return fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _head(found: Mapping[str, Runs], plan: Plan) -> list[str]:

@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..beta_path import standard_error
 from .chromosomes import Setting, halves, one
 from .plan import Plan, Task, task
 from .runs import Runs
 from .tables import markdown, told_values
 
 STUDY = "study: "
+CLEAR = 0.005  # what chance alone moves accuracy by between two seeds
 K = 100
 BASES = {"chapter's annealing": Setting(K, annealing="median"), "our default": Setting(K)}
 
@@ -103,8 +105,28 @@ def _sentences(runs: Runs) -> list[str]:
     )
     if most:
         size, what, base = max(most)
+        less = "less" if size < abs(gain.mean()) else "more"
         said += (
-            f" Of the single changes {what!r} under {base} moves accuracy most, by {size:.4f}"
-            + (", less than the way of annealing." if size < abs(gain.mean()) else ", more than the way of annealing.")
-        )  # fmt: skip
-    return [said, ""]
+            f" Of the single changes {what!r} under {base} moves accuracy most, by {size:.4f}, {less} than the way of "
+            "annealing."
+        )
+    return [said, "", _on_the_defaults(runs), ""]
+
+
+def _on_the_defaults(runs: Runs) -> str:
+    """Whether a single change of our default is clearly better."""
+    base = "our default"
+    better = []
+    for what in list(changes(BASES[base]))[1:]:
+        gain = moved(runs, base, what, "learned")
+        if len(gain) > 1 and gain.mean() > max(CLEAR, 2 * float(standard_error(gain))):
+            better.append(f"{what!r} ({_signed(gain, 4)})")
+    if better:
+        return (
+            f"Better than our default by more than {CLEAR:g} and two standard errors: {', '.join(better)}. Whether "
+            "that holds on other data, this table cannot say."
+        )
+    return (
+        f"No single change of our default raises accuracy by more than {CLEAR:g} and two standard errors: these runs "
+        "speak for no other default."
+    )
