@@ -69,7 +69,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         path = Path(folder) / "D.npy"
         write_matrix(path, args.n)
-        means(2, n_epochs=1).fit(np.eye(4))  # compile outside the measurement
+        means(2, n_epochs=1).fit(1 - np.eye(4))  # compile outside the measurement
         with Peak() as peak:
             began = time.perf_counter()
             D = np.load(path, mmap_mode="r")

@@ -25,7 +25,7 @@ def iris_picture(plt: Any, runs: Runs) -> Any:
     data = load_iris()
     maps = {
         "batch NG": BatchNeuralGas(6, random_state=0).fit(data.X),
-        "median NG (chapter's annealing, best of 30 starts)": MedianNeuralGas(
+        "median NG, best of 30 starts": MedianNeuralGas(
             6, metric="sqeuclidean", annealing="median", n_init=30, random_state=0
         ).fit(data.X),
     }
