@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .options import close, console, note, seed_option, shows_progress, speaking, threads_option
 from .progress import stage_bars
+
+if TYPE_CHECKING:
+    from ..reproduce.tables import Claim, Figure
 
 NAMES = ("iris", "breast-cancer", "patches", "chromosomes", "proteins", "globins", "speed")
 
@@ -62,7 +66,8 @@ def reproduce(
           data_on_stdout=True)  # fmt: skip
 
 
-def _print(figures: list, broken: list, quick: bool) -> None:  # type: ignore[type-arg]
+def _print(figures: list[Figure], broken: list[Claim], quick: bool) -> None:
+    """The figures as a table, then what should hold and does not."""
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
