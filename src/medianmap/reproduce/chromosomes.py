@@ -18,7 +18,7 @@ from .runs import Runs
 PART = "chromosomes"
 SIZES = (100, 500)
 MANY = 100  # more prototypes than these make a map dear
-FEW_FOLDS = 3
+FOLDS_RUN = {100: 5, 500: 2}  # of the ten, unless a number of runs is asked for
 HALVES, TENFOLD, TUNING = "halves: ", "10-fold: ", "tuning: "
 
 
@@ -193,15 +193,14 @@ def halves_stage(plan: Plan, runs: Runs) -> list[Task]:
 def tenfold_stage(plan: Plan, runs: Runs) -> list[Task]:
     """The chapter's method and our default, both at the chapter's beta, K-means, FasterPAM and 12-NN on ten folds.
 
-    With many prototypes on the first few of them, unless a number of runs was asked for: a map takes a minute.
+    On the first few of the ten, unless a number of runs is asked for: with many prototypes a map takes minutes.
     """
     if plan.quick:
         return []
     tasks = []
     for K in sizes(plan):
         settings = [chapter(K), Setting(K), means(K), means(K, "auto")]
-        folds = tenfold(plan) if K <= MANY or plan.runs else tenfold(plan)[:FEW_FOLDS]
-        for run, split in enumerate(folds):
+        for run, split in enumerate(tenfold(plan)[: None if plan.runs else FOLDS_RUN[K]]):
             for setting in settings:
                 tasks.append(task(TENFOLD + setting.name, run, one, plan, setting, *split, plan.seed + run))
             if has_kmedoids():

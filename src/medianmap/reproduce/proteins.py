@@ -85,12 +85,12 @@ def tasks(data: Labelled, plan: Plan, full: int) -> list[Task]:
 
 def protein_stage(plan: Plan, runs: Runs) -> list[Task]:
     """The user's copy of the 213 proteins."""
-    return tasks(plan.proteins, plan, 50)
+    return tasks(plan.proteins, plan, 30)
 
 
 def globin_stage(plan: Plan, runs: Runs) -> list[Task]:
     """The 630 globins under the alignment dissimilarity."""
-    return tasks(plan.globins, plan, 5)
+    return tasks(plan.globins, plan, 3)
 
 
 def grid_of(runs: Runs) -> NDArray[np.float64]:
