@@ -252,7 +252,8 @@ def test_study_lines_are_differences_on_the_same_runs():
 
 
 @pytest.mark.parametrize(
-    ("guided", "words"), [(0.95, "labels help, by 0.100"), (0.75, "labels hurt"), (0.85, "labels make no difference")]
+    ("guided", "words"),
+    [(0.95, "labels help, by 0.100"), (0.75, "labels hurt"), (0.85, "labels make no clear difference")],
 )
 def test_protein_sentences_follow_the_numbers(guided, words):
     noise = [0.0, 0.002, -0.002]

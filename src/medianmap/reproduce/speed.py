@@ -230,9 +230,9 @@ def table(runs: Runs) -> list[str]:
         rows = []
         for s in searches(name):
             ms, ratio, terms = (value(runs, name, K, s, what) for what in ("mean_ms", "ratio", "terms"))
-            there = f"{ratios[s]:.1f}" if s in ratios else ""
-            rows.append((f"`{s}`", f"{ms:.3g}", f"{ratio:.3g}", f"{1e3 * seconds[s]:.0f}" if s in seconds else "",
-                         there, f"{terms:.2g}"))  # fmt: skip
+            ours = f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}", f"{ratio:.3g}"
+            there = (f"{1e3 * seconds[s]:.0f}", f"{ratios.get(s, 1):.3g}") if s in seconds else ("", "")
+            rows.append((f"`{s}`", *ours, *there, f"{terms:.2g}"))
         found += [f"**Median {name}, K={K}**", ""]
         found += markdown(("search", "ms", "ratio", "chapter, ms", "chapter, ratio", "terms / (N² K)"), rows)
     return found
