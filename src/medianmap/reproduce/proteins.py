@@ -85,7 +85,7 @@ def tasks(data: Labelled, plan: Plan, full: int) -> list[Task]:
 
 def protein_stage(plan: Plan, runs: Runs) -> list[Task]:
     """The user's copy of the 213 proteins."""
-    return tasks(plan.proteins, plan, 30)
+    return tasks(plan.proteins, plan, 50)
 
 
 def globin_stage(plan: Plan, runs: Runs) -> list[Task]:
