@@ -187,6 +187,19 @@ def test_the_chapters_ratios():
     assert best == {("SOM", 100): 40.7, ("SOM", 484): 32.3, ("NG", 100): 5.5, ("NG", 500): 4.4}
 
 
+@pytest.mark.parametrize(("ratio", "said"), [(2.0, True), (50.0, False)])
+def test_speed_sentences_follow_the_numbers(ratio, said):
+    searches = speed.searches("NG")
+    record = {f"{s}: {what}": ratio for s in searches for what in ("mean_ms", "ratio", "terms")}
+    runs = runs_of(**{"NG, K=100": [{"N": 4400, "simulated": False, **record}]})
+    text = " ".join(speed.sentences(runs))
+    assert ("gain less over `standard`" in text) == said
+    assert ("`stop-coarse` (median NG, K=100)" in text) == said
+    assert "`stop` (" not in text  # 1.01 in the chapter
+    assert speed.claims(runs)[0].holds != said
+    assert len(speed.table(runs)) == len(searches) + 5
+
+
 def test_settings_have_names_of_their_own():
     """A name is a key of the journal: two settings of one name would share their runs."""
     settings = [s for K in (40, 100, 500) for s in chromosomes.candidates(K)]
@@ -227,6 +240,8 @@ def test_chromosome_sentences_follow_the_numbers():
     assert "K=100: 0.86 by halves is missed by 0.0600; tried were" in bad
     assert "stays 0.090 below the chapter's 0.89, although 12-NN reaches" in bad
     assert "at K=500 the first 5 of the ten" in good
+    assert "chapter's order" not in good
+    assert "K=100: the chapter's order, neural gas above K-means, is not found by ten folds" in bad
     assert "(21 classes would be 4200" in good
     assert any(f.chapter == 0.93 and f.ours == pytest.approx(0.95) for f in told_of.figures(high))
     assert len(told_of.directions(high)) > 10

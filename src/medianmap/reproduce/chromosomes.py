@@ -182,7 +182,7 @@ def halves_stage(plan: Plan, runs: Runs) -> list[Task]:
     for K in sizes(plan):
         gases = tried(runs, K)[: plan.short(99, 3)]
         for direction, split in enumerate(halves(plan)):
-            for s in range(plan.runs_of(2 if K <= MANY else 1, 1)):
+            for s in range(plan.runs_of(2, 1)):
                 run, seed = 2 * s + direction, plan.seed + s
                 for setting in (*gases, means(K), means(K, "auto")):
                     tasks.append(task(HALVES + setting.name, run, one, plan, setting, *split, seed))

@@ -214,12 +214,25 @@ def sentences(runs: Runs) -> list[str]:
     first = next(iter(runs.records))
     N = int(runs.values(first, "N")[0])
     strings = "simulated strings" if runs.values(first, "simulated")[0] else "chromosomes (the chapter: 4200)"
-    return [
+    said = [
         f"{N} {strings}, edit distance, float32. Milliseconds of processor time on one thread, so that other work on "
         "the machine does not count; an epoch is timed whole, what a search prepares once is shared out over the "
         "epochs of an annealing. All searches start from the same prototypes and must return the same new ones, or "
         "the run stops. Ratios compare searches on one machine; the chapter's seconds are Java on an Athlon 64.",
     ]
+    slower = [
+        f"`{s}` (median {name}, K={K})"
+        for name, K in maps_of(runs)
+        for s, ratio in CHAPTER.get((name, K), {}).items()
+        if value(runs, name, K, s, "ratio") < 0.9 * ratio
+    ]
+    if slower:
+        said.append(
+            f"These gain less over `standard` here than in the chapter: {', '.join(slower)}. They evaluate a fraction "
+            "of the terms, as the last column shows, but each of theirs costs more than one of the plain loop of "
+            "`standard`, which today's processors run at full width."
+        )
+    return said
 
 
 def table(runs: Runs) -> list[str]:
