@@ -71,13 +71,11 @@ def claims(runs: Runs) -> list[Claim]:
             values = accuracy(runs, HALVES, setting.name)
             what = f"halves, K={K}: supervised median NG, {how}, reaches {LEAST[K]:g}"
             found.append(Claim(PART, what, told_values(values, 4), bool(values.mean() >= LEAST[K])))
-        for annealing, ours in (("median", [chapter(K)]), ("auto", [Setting(K), *narrower(K)])):
-            other = accuracy(runs, TENFOLD, means(K, annealing).name)
-            for setting in ours:
-                gas = accuracy(runs, TENFOLD, setting.name)
-                if len(gas) and len(gas) == len(other):
-                    what = f"10-fold: {setting.name} is above {means(K, annealing).name}"
-                    found.append(Claim(PART, what, told_values(gas - other, 4), bool(gas.mean() > other.mean())))
+        for setting in (chapter(K), Setting(K), *narrower(K)):
+            gain = gain_over_means(runs, setting)
+            if len(gain):
+                what = f"10-fold: {setting.name} is above {means(K, setting.annealing).name}"
+                found.append(Claim(PART, what, told_values(gain, 4), bool(gain.mean() > 0)))
     twelve = runs.values(HALVES + TWELVE, "posterior")
     if len(twelve) and len(sizes_of(runs)) > 1:
         near = bool(abs(twelve.mean() - 0.944) <= 0.005)
@@ -133,40 +131,35 @@ def sentences(runs: Runs) -> list[str]:
     return said
 
 
+def gain_over_means(runs: Runs, setting: Setting) -> NDArray[np.float64]:
+    """(n,) accuracy of a gas above K-means of the same K and annealing, fold by fold; empty where one is missing."""
+    gas, other = (accuracy(runs, TENFOLD, one.name) for one in (setting, means(setting.K, setting.annealing)))
+    return gas - other if len(gas) == len(other) else np.zeros(0)
+
+
 def _against_means(runs: Runs, K: int) -> list[str]:
-    """Neural gas against K-means on the same folds."""
+    """Neural gas against K-means on the same folds, and whether the chapter's order is found."""
     said = []
-    for annealing, ours in (("median", [chapter(K)]), ("auto", [Setting(K), *narrower(K)])):
-        other = accuracy(runs, TENFOLD, means(K, annealing).name)
-        for setting in ours:
-            gas = accuracy(runs, TENFOLD, setting.name)
-            if len(gas) < 2 or len(gas) != len(other):
-                continue
-            gain = gas - other
-            clear = abs(gain.mean()) > 2 * float(standard_error(gain))
-            side = "above" if gain.mean() > 0 else "below"
+    for setting in (chapter(K), Setting(K), *narrower(K)):
+        gain = gain_over_means(runs, setting)
+        if len(gain) > 1:
             said.append(
-                f"On the same folds '{setting.name}' is {abs(gain.mean()):.4f} {side} '{means(K, annealing).name}', "
-                + ("more" if clear else "less")
-                + f" than two standard errors ({standard_error(gain):.4f} each)."
+                f"On the same folds '{setting.name}' is {abs(gain.mean()):.4f} "
+                f"{'above' if gain.mean() > 0 else 'below'} '{means(K, setting.annealing).name}', "
+                f"{'more' if _clear(gain) else 'less'} than two standard errors ({standard_error(gain):.4f} each)."
             )
-    pairs = [(chapter(K), means(K)), (Setting(K), means(K, "auto"))]
-    gains = [accuracy(runs, TENFOLD, gas.name) for gas, _ in pairs]
-    others = [accuracy(runs, TENFOLD, other.name) for _, other in pairs]
-    if any(len(gas) < 2 or len(gas) != len(other) for gas, other in zip(gains, others, strict=True)):
-        return said
-    theirs, ours = (gas - other for gas, other in zip(gains, others, strict=True))
-    if theirs.mean() <= 0:
-        found = (
-            f"K={K}: the chapter's order, neural gas above K-means, is not found under its annealing from sigma_start "
-            "K/2"
-        )
+    theirs, ours = gain_over_means(runs, chapter(K)), gain_over_means(runs, Setting(K))
+    if len(theirs) > 1 and len(ours) > 1 and theirs.mean() <= 0:
+        found = f"K={K}: the chapter's order, neural gas above K-means, is not found under its annealing from K/2"
         if ours.mean() <= 0:
             said.append(f"{found}, nor under our default.")
         else:
-            clear = "clearly" if ours.mean() > 2 * float(standard_error(ours)) else "but not clearly"
-            said.append(f"{found}; under our default it is, {clear}.")
+            said.append(f"{found}; under our default it is, {'clearly' if _clear(ours) else 'but not clearly'}.")
     return said
+
+
+def _clear(gain: NDArray[np.float64]) -> bool:
+    return bool(abs(gain.mean()) > 2 * float(standard_error(gain)))
 
 
 def _missed(runs: Runs, K: int) -> list[str]:
