@@ -113,7 +113,8 @@ def sentences(runs: Runs) -> list[str]:
                     if TUNING + setting.name in runs.records
                     else "is the setting that was best for the smaller map in three folds within part a"
                 )
-                + ", so that a to b is a fair figure for it, while b to a judges it on strings that it was chosen on."
+                + ". The list of settings was drawn up after trial runs on both halves, so that no figure of the halves is "
+                "quite untouched by choice."
                 + (
                     " It is also the best of them on both halves."
                     if setting == top
