@@ -113,8 +113,8 @@ def sentences(runs: Runs) -> list[str]:
                     if TUNING + setting.name in runs.records
                     else "is the setting that was best for the smaller map in three folds within part a"
                 )
-                + ". The list of settings was drawn up after trial runs on both halves, so that no figure of the halves "
-                "is quite untouched by choice."
+                + ". The list of settings was drawn up after trial runs on both halves, so that no figure of "
+                "the halves is quite untouched by choice."
                 + (
                     " It is also the best of them on both halves."
                     if setting == top
