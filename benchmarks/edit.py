@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from medianmap import as_dissimilarity
 from medianmap.metrics import bind
 from medianmap.metrics.letters import ALPHABETS
+from medianmap.reproduce.judging import leave_one_out, neighbours, share
 
 
 def biopython() -> Callable[[list[str], list[str]], NDArray[np.float64]]:
@@ -64,15 +64,11 @@ def compare(strings: list[str], rounds: int, sample: int) -> None:
 
 def accuracies(D: NDArray[np.float64], y: NDArray[np.str_], part: NDArray[np.str_]) -> dict[str, float]:
     """Nearest neighbours: all but oneself; and the majority of twelve (the nearest settles ties), half against half."""
-    others = D.copy()
-    np.fill_diagonal(others, np.inf)
-    shares = {"leave-one-out 1-NN": float(np.mean(y[others.argmin(axis=1)] == y))}
+    shares = {"leave-one-out 1-NN": leave_one_out(D, y)}
     for train, test in (("a", "b"), ("b", "a")):
         rows, cols = np.flatnonzero(part == test), np.flatnonzero(part == train)
-        nearest = cols[np.argsort(D[np.ix_(rows, cols)], axis=1, kind="stable")[:, :12]]
-        # most_common keeps the order of first appearance among equals.
-        winners = np.array([Counter(y[row].tolist()).most_common(1)[0][0] for row in nearest])
-        shares[f"12-NN, trained on {train}, tested on {test}"] = float(np.mean(winners == y[rows]))
+        found = neighbours(D[np.ix_(rows, cols)], y[cols], 12)
+        shares[f"12-NN, trained on {train}, tested on {test}"] = share(found, y[rows])
     return shares
 
 
@@ -92,8 +88,8 @@ def main() -> None:
         print(f"| {n_jobs} | {min(seconds(source.kept) for _ in range(args.rounds)):.2f} |")  # type: ignore[attr-defined]
     compare(strings, args.rounds, args.sample)
     print("\n| nearest neighbours | accuracy |\n| --- | --- |")
-    for name, share in accuracies(source.kept().D, np.array(y), np.array(part)).items():  # type: ignore[attr-defined]
-        print(f"| {name} | {share:.4f} |")
+    for name, accuracy in accuracies(source.kept().D, np.array(y), np.array(part)).items():  # type: ignore[attr-defined]
+        print(f"| {name} | {accuracy:.4f} |")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def fitted_seconds(name: str, source: Any, K: int, n_epochs: int) -> tuple[float
     """Mean seconds an epoch, preparation included, and peak extra bytes."""
     import time
 
-    params = {"metric": "precomputed", "n_epochs": n_epochs, "random_state": 0, "n_jobs": 2}
+    params = {"metric": "precomputed", "annealing": "median", "n_epochs": n_epochs, "random_state": 0, "n_jobs": 2}
     side = int(K**0.5)
     estimator = MedianNeuralGas(K, **params) if name == "NG" else MedianSOM((side, side), **params)
     with Peak() as peak:

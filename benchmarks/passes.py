@@ -19,7 +19,9 @@ def main() -> None:
     held_out = clouds(rng, centers, HELD_OUT)
     print("| N | method | quantization error | evaluations | seconds |\n| --- | --- | --- | --- | --- |")
     for N in SIZES:
-        rows = compare_passes(MedianNeuralGas(K), clouds(rng, centers, N), patch_size=PATCH, held_out=held_out)
+        rows = compare_passes(
+            MedianNeuralGas(K, annealing="median"), clouds(rng, centers, N), patch_size=PATCH, held_out=held_out
+        )
         for row in rows:
             print(f"| {N} | {row['method']} | {row['quantization_error']:.0f} | {row['evaluations'] / 1e6:.2f} M "
                   f"| {row['seconds']:.2f} |")  # fmt: skip

@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from sklearn.model_selection import RepeatedStratifiedKFold
 
-from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier
+from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer
 from medianmap.beta_path import standard_error
-from medianmap.datasets import load_breast_cancer, simulate_chromosomes, simulate_protein_families
+from medianmap.datasets import simulate_chromosomes, simulate_protein_families
+from medianmap.reproduce import patches as protocol
 
 CHUNK = 1000
 
@@ -39,7 +39,7 @@ def vectors(N: int) -> Iterator[np.ndarray]:
 
 def one_size(N: int) -> None:
     """In a process of its own, so that its peak of memory is its own."""
-    gas = MedianNeuralGas(50, metric="sqeuclidean", random_state=0)
+    gas = MedianNeuralGas(50, metric="sqeuclidean", annealing="median", random_state=0)
     PatchClusterer(gas, 1000).fit(vectors(3000))  # compiles
     start = time.perf_counter()
     fitted = PatchClusterer(gas, 1000).fit(vectors(N))
@@ -67,7 +67,7 @@ def strings(N: int = 100_000) -> None:
     rest = [data[i] for i in order[2000:]]
     K, metric = 100, "edit-chromosome"
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    gas = MedianNeuralGas(K, metric=metric, random_state=0)
+    gas = MedianNeuralGas(K, metric=metric, annealing="median", random_state=0)
     print(f"## {N} chromosome-like strings, edit distance, median neural gas, K={K}, p=1000")
     start = time.perf_counter()
     patches = PatchClusterer(gas, 1000, compute_labels=False).fit(iter(rest))
@@ -81,27 +81,18 @@ def strings(N: int = 100_000) -> None:
     full = []
     for seed in range(3):
         start = time.perf_counter()
-        fitted = MedianNeuralGas(K, metric=metric, random_state=seed).fit(rest[:5000])
+        fitted = MedianNeuralGas(K, metric=metric, annealing="median", random_state=seed).fit(rest[:5000])
         full.append(-fitted.score(held_out))
         print(f"full fit on 5000, seed {seed}: {full[-1]:.1f} ({time.perf_counter() - start:.1f} s)", flush=True)
     print(f"patches / best full fit: {error / min(full):.4f}")
 
 
 def breast_cancer(repeats: int) -> None:
-    data = load_breast_cancer()
-    folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=repeats, random_state=0)
-    scores = {"full": [], "5 patches": [], "5 patches, each annealed": [], "5 patches, tree": []}
-    for seed, (train, test) in enumerate(folds.split(data.X, data.y)):
-        gas = MedianNeuralGas(40, metric="cosine", n_epochs=100, random_state=seed)
-        maps = {
-            "full": gas,
-            "5 patches": PatchClusterer(gas, n_patches=5, shuffle=True),
-            "5 patches, each annealed": PatchClusterer(gas, n_patches=5, shuffle=True, warm_start=False),
-            "5 patches, tree": PatchClusterer(gas, n_patches=5, shuffle=True, merge="tree"),
-        }
-        for name, map_ in maps.items():
-            clf = PrototypeClassifier(map_, 1.0, labeling="majority").fit(data.X[train], data.y[train])
-            scores[name].append(clf.score(data.X[test], data.y[test]))
+    """The chapter's protocol; `medianmap reproduce patches` adds our default annealing and labels."""
+    scores = {way: [] for way in protocol.WAYS}
+    for seed, (train, test) in enumerate(protocol.folds(repeats, 0)):
+        for way in protocol.WAYS:
+            scores[way].append(protocol.one(way, protocol.CHAPTERS, train, test, seed)["accuracy"])
     print(f"## Breast cancer, cosine, median neural gas, K=40, 100 epochs, 10-fold {repeats} times, posterior labels")
     for name, values in scores.items():
         by_repeat = np.array(values).reshape(repeats, 10).mean(axis=1)
@@ -115,7 +106,7 @@ from medianmap import MedianNeuralGas, PatchClusterer
 from medianmap.datasets import simulate_chromosomes
 
 strings = simulate_chromosomes(6000).sequences
-gas = MedianNeuralGas(20, metric="edit-chromosome", n_epochs=30, random_state=0)
+gas = MedianNeuralGas(20, metric="edit-chromosome", annealing="median", n_epochs=30, random_state=0)
 fitted = PatchClusterer(gas, 100, checkpoint=sys.argv[1], compute_labels=False).fit(iter(strings))
 np.save(sys.argv[2], np.vstack([fitted.medoid_indices_, fitted.multiplicities_]))
 """
@@ -146,7 +137,7 @@ def kill(times: int = 20) -> None:
 
 def model() -> None:
     """The estimate before the start against what the pass took, at three sizes; then what 10^8 proteins would take."""
-    gas = MedianNeuralGas(100, metric="edit-chromosome", random_state=0)
+    gas = MedianNeuralGas(100, metric="edit-chromosome", annealing="median", random_state=0)
     print("## Cost model: chromosome-like strings, edit distance, median neural gas, K=100, p=1000")
     print("| N | N (p/2 + K) | dissimilarities estimated | evaluated | seconds estimated | taken |")
     print("| --- | --- | --- | --- | --- | --- |")
@@ -162,7 +153,7 @@ def model() -> None:
 
     K, p, N, machines, cores = 100, 1000, 10**8, 100, 16
     sequences = simulate_protein_families(2000, n_families=50).sequences
-    alignments = MedianNeuralGas(K, metric="alignment", random_state=0, n_jobs=1)
+    alignments = MedianNeuralGas(K, metric="alignment", annealing="median", random_state=0, n_jobs=1)
     task = PatchClusterer(alignments, p, compute_labels=False, n_jobs=1)
     task.fit(sequences[:p])  # compiles
     start = time.perf_counter()
@@ -192,7 +183,10 @@ def workers() -> None:
 
     x = np.random.default_rng(3).normal(size=1200).tolist()
     clusterer = PatchClusterer(
-        MedianKMeans(5, metric=slow_difference, random_state=2), 60, merge="tree", compute_labels=False
+        MedianKMeans(5, metric=slow_difference, annealing="median", random_state=2),
+        60,
+        merge="tree",
+        compute_labels=False,
     )
     expected = clusterer.fit(x).medoid_indices_.tolist()
     print("## Workers of a Dask cluster, 20 patches of 60 under a metric that takes 0.2 ms")

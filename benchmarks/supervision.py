@@ -13,15 +13,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
-from medianmap import (
-    BatchKMeans,
-    BatchNeuralGas,
-    MedianKMeans,
-    MedianNeuralGas,
-    PrototypeClassifier,
-)
+from medianmap import BatchNeuralGas, MedianKMeans, MedianNeuralGas, PrototypeClassifier
 from medianmap.beta_path import BETAS, beta_path, standard_error
 from medianmap.datasets import load_breast_cancer, load_iris
+from medianmap.reproduce import breast_cancer as protocol
 
 
 def told(values) -> str:
@@ -44,28 +39,27 @@ def iris() -> None:
 
 
 def breast_cancer(runs: int) -> None:
-    """The chapter's protocol: z-scores, K=40, 200 epochs, random halves, accuracy on the other half."""
-    data = load_breast_cancer()
-    maps = {
-        "batch NG": lambda seed: BatchNeuralGas(40, n_epochs=200, random_state=seed),
-        "batch K-means": lambda seed: BatchKMeans(40, n_epochs=200, random_state=seed),
-        "median NG": lambda seed: MedianNeuralGas(40, n_epochs=200, metric="sqeuclidean", random_state=seed),
-        "median K-means": lambda seed: MedianKMeans(40, n_epochs=200, metric="sqeuclidean", random_state=seed),
+    """The chapter's protocol: z-scores, K=40, 200 epochs, random halves, accuracy on the other half.
+
+    `medianmap reproduce breast-cancer` adds our default annealing and other methods.
+    """
+    names = {
+        "batch NG": protocol.BATCH,
+        "batch K-means": protocol.BATCH_MEANS,
+        "median NG": protocol.MEDIAN,
+        "median K-means": protocol.MEDIAN_MEANS,
     }
     print(f"## breast cancer: K=40, 200 epochs, {runs} random halves, test accuracy ± standard error")
     print("| map | supervised (beta 0.1), learned | supervised, posterior labels | unsupervised, posterior labels |")
     print("| --- | --- | --- | --- |")
-    for name, make in maps.items():
+    for name, setting in names.items():
         scores = {"learned": [], "majority": [], "unsupervised": []}
-        halves = ShuffleSplit(runs, test_size=0.5, random_state=0)
-        for seed, (train, test) in enumerate(halves.split(data.X)):
-            for key, beta, labeling in (
-                ("learned", 0.1, "learned"),
-                ("majority", 0.1, "majority"),
-                ("unsupervised", 1.0, "majority"),
-            ):
-                clf = PrototypeClassifier(make(seed), beta, labeling=labeling).fit(data.X[train], data.y[train])
-                scores[key].append(clf.score(data.X[test], data.y[test]))
+        for seed, (train, test) in enumerate(protocol.halves(runs, 0)):
+            map_ = protocol.maps(seed)[setting]
+            guided, alone = (protocol.one(map_, beta, train, test) for beta in (0.1, 1.0))
+            scores["learned"].append(guided["learned"])
+            scores["majority"].append(guided["posterior"])
+            scores["unsupervised"].append(alone["posterior"])
         print(f"| {name} | " + " | ".join(told(values) for values in scores.values()) + " |", flush=True)
 
 
@@ -81,7 +75,7 @@ def few_labels(draws: int) -> None:
         for draw in range(draws):
             known = np.random.default_rng(1000 + draw).permutation(N) < round(0.1 * N)
             y, rest = np.where(known, data.y, -1), ~known
-            map_ = MedianNeuralGas(K, metric="sqeuclidean", random_state=draw)
+            map_ = MedianNeuralGas(K, metric="sqeuclidean", annealing="median", random_state=draw)
             for k, (beta, labeling, weight) in enumerate(
                 [(1.0, "majority", 1.0), (0.1, "learned", 1.0), (0.1, "learned", 5.0)]
             ):
@@ -98,8 +92,8 @@ def proteins(folder: Path, splits: int, figure: Path | None) -> None:
     y = np.loadtxt(folder / "labels.csv", dtype=str)
     halves = ShuffleSplit(splits, test_size=0.5, random_state=0)
     maps = {
-        "median NG": MedianNeuralGas(30, n_epochs=300, metric="precomputed", random_state=0),
-        "median K-means": MedianKMeans(30, metric="precomputed", random_state=0),
+        "median NG": MedianNeuralGas(30, n_epochs=300, metric="precomputed", annealing="median", random_state=0),
+        "median K-means": MedianKMeans(30, metric="precomputed", annealing="median", random_state=0),
     }
     for scale in (None, "mean"):
         paths = {}

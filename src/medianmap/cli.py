@@ -24,6 +24,7 @@ COMMANDS = {
     "patches": ("medianmap.commands.patches:patches", "Map a file of any length in one pass, patch by patch."),
     "assign": ("medianmap.commands.assign:assign", "Find the nearest prototypes of every object in a file."),
     "representatives": ("medianmap.commands.representatives:representatives", "Pick the true medoids of clusters."),
+    "reproduce": ("medianmap.commands.reproduce:reproduce", "Run the chapter's experiments beside what it reports."),
     "info": ("medianmap.commands.info:info", "Say what is in a model file."),
     "metrics": ("medianmap.commands.metrics:metrics", "List the metrics and their parameters."),
 }

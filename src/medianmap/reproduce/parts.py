@@ -1,0 +1,70 @@
+"""The experiments by name: what each needs, how it runs, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from . import breast_cancer, chromosomes, chromosomes_told, iris, patches, proteins, speed, study
+from .plan import Plan, Task
+from .runs import Runs
+from .tables import Claim, Figure
+
+Stage = Callable[[Plan, Runs], list[Task]]
+Lines = Callable[[Runs], list[str]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """needs : files of the user's folder. stages : in turn, each sees the runs of those before it. more : tables
+    after the sentences."""
+
+    title: str
+    stages: tuple[Stage, ...]
+    figures: Callable[[Runs], list[Figure]]
+    claims: Callable[[Runs], list[Claim]]
+    sentences: Lines
+    needs: tuple[str, ...] = ()
+    more: Lines = lambda runs: []
+
+
+PARTS = {
+    "iris": Part("Iris", (iris.stage,), iris.figures, iris.claims, iris.sentences),
+    "breast-cancer": Part(
+        "Wisconsin breast cancer",
+        (breast_cancer.stage,),
+        breast_cancer.figures,
+        breast_cancer.claims,
+        breast_cancer.sentences,
+    ),
+    "patches": Part("Breast cancer in patches", (patches.stage,), patches.figures, patches.claims, patches.sentences),
+    "chromosomes": Part(
+        "Chromosomes",
+        (chromosomes.tuning_stage, chromosomes.halves_stage, chromosomes.tenfold_stage, study.stage),
+        chromosomes_told.figures,
+        chromosomes_told.claims,
+        chromosomes_told.sentences,
+        ("chromosomes.csv",),
+        lambda runs: [*chromosomes_told.directions(runs), *study.lines(runs)],
+    ),
+    "proteins": Part(
+        "Proteins",
+        (proteins.protein_stage,),
+        partial(proteins.figures_of, "proteins"),
+        partial(proteins.claims_of, "proteins"),
+        partial(proteins.sentences_of, "proteins"),
+        ("proteins/D.csv", "proteins/labels.csv"),
+        proteins.curve_table,
+    ),
+    "globins": Part(
+        "Globins",
+        (proteins.globin_stage,),
+        partial(proteins.figures_of, "globins"),
+        partial(proteins.claims_of, "globins"),
+        partial(proteins.sentences_of, "globins"),
+        (),
+        proteins.curve_table,
+    ),
+    "speed": Part("Speed", (speed.stage,), speed.figures, speed.claims, speed.sentences, (), speed.table),
+}
