@@ -12,10 +12,10 @@ $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "medianmap needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=..."; exit 2; }
 	@if command -v uv >/dev/null 2>&1; then \
-	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && uv pip install --quiet --python .venv -e '.[all]' --group dev; \
+	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && uv pip install --quiet --python .venv -e '.[all]' --group dev --group bench; \
 	else \
 	  $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' \
-	  && $(BIN)/python -m pip install --quiet -e '.[all]' --group dev; \
+	  && $(BIN)/python -m pip install --quiet -e '.[all]' --group dev --group bench; \
 	fi
 	@touch $@
 

@@ -56,8 +56,8 @@ def prototypes_alone(K: int) -> Iterator[tuple[str, Any]]:
     for annealing in ("median", "relational"):
         for init in ("random", "k-medoids++"):
             yield f"K-means, {annealing}, {init}", MedianKMeans(K, annealing=annealing, init=init)
-        for start in (K / 2, 5.0, 2.0):
-            yield f"NG, {annealing}, sigma_start {start:g}", MedianNeuralGas(K, annealing=annealing, sigma_start=start)
+        for told, start in (("K/2", K / 2), ("5", 5.0), ("2", 2.0)):
+            yield f"NG, {annealing}, sigma_start {told}", MedianNeuralGas(K, annealing=annealing, sigma_start=start)
         yield f"NG, {annealing}, 30 epochs", MedianNeuralGas(K, annealing=annealing, n_epochs=30)
         yield f"NG, {annealing}, k-medoids++", MedianNeuralGas(K, annealing=annealing, init="k-medoids++")
         yield f"NG, {annealing}, gaussian", MedianNeuralGas(K, annealing=annealing, neighborhood="gaussian")

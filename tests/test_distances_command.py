@@ -48,7 +48,7 @@ def test_sequences_become_a_store(fasta, capsys):
         (("--metric", "edits", "-o", "D.npy"), "There is no metric 'edits'.*Did you mean 'edit'"),
         (("--metric", "edit", "-o", "D.npy", "--param", "indel"), "'indel' is not NAME=VALUE"),
         (("--metric", "edit", "-o", "no/D.npy"), "There is no folder"),
-        (("--metric", "edit", "-o", "D.npy", "--threads", "0"), "n_jobs is 0"),
+        (("--metric", "edit", "-o", "D.npy", "--threads", "0"), "0 is no number of threads"),
         (("--metric", "edit",), "Missing option"),
     ],
 )  # fmt: skip

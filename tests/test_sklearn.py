@@ -49,6 +49,8 @@ def expected_failures(estimator):
     if get_tags(estimator).input_tags.pairwise:
         not_square = "the check fits vectors (50, 2) as they are, but a precomputed matrix is square"
         return {"check_clustering": not_square, "check_clustering(readonly_memmap=True)": not_square}
+    if isinstance(estimator, MedianSOM):
+        return {}  # relational annealing comes to the same three neurons from any start
     return {
         "check_sample_weight_equivalence_on_dense_data": "a random start draws from N points, and repeated data have "
         "more; from the same start the equivalence holds (test_invariants.py); KMeans of scikit-learn is exempt too"

@@ -152,7 +152,11 @@ def test_a_matrix_too_large_to_keep_is_computed_on_the_fly(symmetric, monkeypatc
     assert flying.n_evaluations_ > kept.n_evaluations_
 
 
-@pytest.mark.parametrize("estimator", [MedianSOM((3, 4), n_epochs=20), MedianKMeans(12)], ids=["som", "kmeans"])
+@pytest.mark.parametrize(
+    "estimator",
+    [MedianSOM((3, 4), n_epochs=20, annealing="median"), MedianKMeans(12, annealing="median")],
+    ids=["som", "kmeans"],
+)
 def test_maps_with_fields_ask_a_metric_for_little_of_a_matrix_that_cannot_be_kept(estimator, monkeypatch, rng):
     X = blobs(rng, n=300)
     kept = clone(estimator).set_params(random_state=0).fit(X)
