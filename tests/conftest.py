@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -45,3 +46,61 @@ def put(tmp_path):
         return path
 
     return write
+
+
+# --- pages in a real browser ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def browser():
+    api = optional("playwright.sync_api")
+    program = os.environ.get("MEDIANMAP_CHROMIUM") or shutil.which("chromium")
+    if program is None:
+        if os.environ.get("MEDIANMAP_REQUIRE_ALL"):
+            pytest.fail("chromium is missing; install it, or name it in MEDIANMAP_CHROMIUM.")
+        pytest.skip("chromium is not installed")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def write(tmp_path_factory):
+    """write(content) -> the address of its page."""
+    from medianmap.report.html import render
+
+    def to_file(content) -> str:
+        path = tmp_path_factory.mktemp("page") / "report.html"
+        path.write_text(render(content), encoding="utf-8")
+        return path.as_uri()
+
+    return to_file
+
+
+@pytest.fixture
+def visit(browser):
+    """visit(address) -> the page, offline; at the end nothing was logged, nothing failed, nothing was asked for."""
+    opened, heard, requests = [], [], []
+
+    def open_page(address, **options):
+        context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 860}, "color_scheme": "light", "offline": True, **options}
+        )
+        opened.append(context)
+        context.set_default_timeout(15_000)
+        page = context.new_page()
+        page.on("console", lambda message: heard.append(message.text))
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(address)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield open_page
+    for context in opened:
+        context.close()
+    assert heard == []
+    asked = [url for url in requests if not url.startswith("blob:")]
+    assert len(asked) == len(opened)
+    assert all(url.startswith("file:") for url in asked)

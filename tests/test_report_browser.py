@@ -1,20 +1,16 @@
 """The report in a real browser, offline: what a reader clicks, types and downloads is what the content holds."""
 
-import os
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import optional
+from pages import first_column, until
 from sklearn.datasets import load_iris
 
-from medianmap import BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, RelationalNeuralGas
+from medianmap import BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, RelationalNeuralGas
 from medianmap.datasets import load_globins
 from medianmap.report.content import gather
-from medianmap.report.html import render
-from medianmap.structure import two_best
 
 READY = "html[data-ready]"
 HOSTILE = [
@@ -25,60 +21,6 @@ HOSTILE = [
     "=SUM(1)",
     "plain",
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = optional("playwright.sync_api")
-    program = os.environ.get("MEDIANMAP_CHROMIUM") or shutil.which("chromium")
-    if program is None:
-        if os.environ.get("MEDIANMAP_REQUIRE_ALL"):
-            pytest.fail("chromium is missing; install it, or name it in MEDIANMAP_CHROMIUM.")
-        pytest.skip("chromium is not installed")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def write(tmp_path_factory):
-    """write(content) -> the address of its page."""
-
-    def to_file(content) -> str:
-        path = tmp_path_factory.mktemp("page") / "report.html"
-        path.write_text(render(content), encoding="utf-8")
-        return path.as_uri()
-
-    return to_file
-
-
-@pytest.fixture
-def visit(browser):
-    """visit(address) -> the page, offline; at the end nothing was logged, nothing failed, nothing was asked for."""
-    opened, heard, requests = [], [], []
-
-    def open_page(address, **options):
-        context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 860}, "color_scheme": "light", "offline": True, **options}
-        )
-        opened.append(context)
-        context.set_default_timeout(15_000)
-        page = context.new_page()
-        page.on("console", lambda message: heard.append(message.text))
-        page.on("pageerror", lambda error: heard.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(address)
-        page.wait_for_selector(READY)
-        return page
-
-    yield open_page
-    for context in opened:
-        context.close()
-    assert heard == []
-    asked = [url for url in requests if not url.startswith("blob:")]
-    assert len(asked) == len(opened)
-    assert all(url.startswith("file:") for url in asked)
 
 
 @pytest.fixture(scope="module")
@@ -97,24 +39,10 @@ def globin_page(globins, write):
     return write(globins[0])
 
 
-def until(page, true):
-    """Wait for an expression to hold; the policy of the page forbids the browser's own way to wait for one."""
-    for _ in range(300):
-        if page.evaluate(true):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail(f"never true: {true}")
-
-
 def natural(name):
     """Numbers inside names by their value, punctuation before digits before letters."""
     parts = re.findall(r"\d+|\D", name.lower())
     return [(1, int(p), "") if p.isdigit() else (2 if p.isalpha() else 0, 0, p) for p in parts]
-
-
-def first_column(page, table):
-    cells = page.locator(f"#panel table.members >> nth={table} >> tbody tr td:first-child")
-    return cells.all_text_contents()
 
 
 def test_click_shows_exemplar_members_and_neighbours(globins, globin_page, visit):
@@ -445,47 +373,3 @@ def test_narrow_dark_and_printed(globin_page, visit):
     by_night = page.get_attribute("#n3", "fill")
     page.emulate_media(media="print")
     until(page, f"document.querySelector('#n3').getAttribute('fill') !== '{by_night}'")  # paper is always light
-
-
-@pytest.fixture(scope="module")
-def crowd():
-    """100000 points, of which 2000 are prototypes: how well these were trained is nothing to a page."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(100_000, 3)) + 4 * rng.integers(3, size=(100_000, 1))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medianmap.rules.MAX_SETTLING", 0)
-        once = {"n_epochs": 1, "sigma_start": 0.01, "init": X[:2000]}
-        models = {"lattice": BatchSOM((40, 50), **once), "graph": BatchNeuralGas(2000, **once)}
-        for model in models.values():
-            model.fit(X[:2000])
-    ids = [f"sp|Q{i:06d}|PROT{i % 977:03d}_HUMAN" for i in range(len(X))]
-    y = [f"family {k}" for k in rng.integers(6, size=len(X))]
-    return models, X, {"ids": ids, "y": y, "points": two_best(models["lattice"], X)}
-
-
-@pytest.mark.parametrize("kind", ["lattice", "graph"])
-def test_two_thousand_neurons_and_a_hundred_thousand_points(kind, crowd, write, visit):
-    models, X, names = crowd
-    content = gather(models[kind], X, **names)
-    assert content["kind"] == kind
-    assert content["listed"]["n_searchable"] == 100_000
-    address = write(content)
-    assert os.path.getsize(address.removeprefix("file://")) < 5_000_000
-    taken = []
-    for _ in range(3):  # other work on the machine may slow one of them
-        page = visit(address)
-        taken.append(
-            page.evaluate(
-                """() => { document.getElementById('n1234').dispatchEvent(new MouseEvent('click', { bubbles: true }));
-                document.getElementById('panel').getBoundingClientRect(); return performance.now(); }"""
-            )
-        )
-        assert page.inner_text("#panel h2").startswith("Neuron 1234")
-        if taken[-1] < 2000:
-            break
-    assert min(taken) < 2000, taken
-    assert first_column(page, 0) == content["members"][1234]["ids"][:50]
-    page.fill("#search", names["ids"][99_999].lower())
-    page.wait_for_selector("#found button")
-    assert page.locator("#found button").all_text_contents() == [names["ids"][99_999]]
-    until(page, "document.querySelectorAll('#table tbody tr').length === 2000")

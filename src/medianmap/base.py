@@ -1,4 +1,4 @@
-"""What the six maps share: parameters -> Problem -> engine -> attributes_. The maps themselves are in estimators.py."""
+"""What the maps share: parameters -> Problem -> engine -> attributes_. The maps themselves are in estimators.py."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def beta_path(
     if not isinstance(estimator, BaseMap):
         raise TypeError(
             f"The classifier's estimator is a {type(estimator).__name__}, whose passes cannot go on from each other; "
-            "pass a classifier of one of the six maps."
+            "pass a classifier of one of the maps."
         )
     grid = _grid(betas)
     estimator._check_parameters()

@@ -28,7 +28,7 @@ class PrototypeClassifier(ShownInNotebooks, ClassifierMixin, MetaEstimatorMixin,
 
     Parameters
     ----------
-    estimator : any of the six maps; it is cloned, not changed.
+    estimator : any of the maps; it is cloned, not changed.
     beta : in (0, 1], how much the data count against their labels; 1 is the unsupervised map, bit for bit.
     labeling : how prototypes get the classes that are predicted. "learned": the vectors Y of training. "majority": the
         vote, weighted by sample_weight, of the labelled points whose nearest prototype it is; without any, the label of

@@ -70,7 +70,7 @@ class PatchClusterer(
 
     Parameters
     ----------
-    estimator : any of the six maps. If its init names data points, they start the first patch and must lie in it.
+    estimator : any median or batch map. If its init names data points, they start the first patch and must lie in it.
     patch_size : most points of a patch, p.
     n_patches : number of patches instead of their size.
     merge : "sequential", patch after patch; or "tree": all patches by themselves, in parallel, then their weighted

@@ -55,7 +55,7 @@ def compare_passes(
 
     Parameters
     ----------
-    estimator : any of the six maps; it is cloned, with this random_state.
+    estimator : any median or batch map; it is cloned, with this random_state.
     X : data of known length, as the map takes them.
     patch_size, n_patches : of the patches, one of them; 1000 points a patch by default.
     sample_size : points of the sample; by default as many as a patch has, so that both need the same memory.
