@@ -18,7 +18,6 @@ from conftest import optional
 from fits import FILES, IDS, KIND, SAME, WORDS, Stops, contents, fit, rows, run, write_words
 
 from medianmap import MedianSOM, PrototypeClassifier, families, load, neighborhood, save
-from medianmap.commands.progress import stage_bars
 from medianmap.fitting import FitSettings, run_fit, settings
 from medianmap.metrics import bind
 from medianmap.readers import read, write_phylip
@@ -316,7 +315,7 @@ def test_verbose_logs_every_epoch(here, capfd, monkeypatch):
     assert contents("map") == contents("plain")
 
 
-STAGES = ("reading", "dissimilarities", "health", "epochs", "assignment", "summary", "report")
+STAGES = ("reading", "dissimilarities", "health", "epochs", "assignment", "summary", "report", "exemplars")
 
 
 def test_python_prints_nothing_and_tells_every_stage(here, capfd):
@@ -327,16 +326,6 @@ def test_python_prints_nothing_and_tells_every_stage(here, capfd):
     assert sorted(file.name for file in result.files) == FILES
     assert result.model.metric == result.settings.metric == "alignment"
     assert capfd.readouterr() == ("", "")
-
-
-def test_bars_tell_rate_and_time_left(capsys, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes this for a terminal
-    monkeypatch.setenv("COLUMNS", "120")
-    with stage_bars(True) as move:
-        move("epochs", 0, 100)
-        time.sleep(0.02)
-        move("epochs", 50, 100)
-    assert re.search(r"epochs/s, \d+ s left", capsys.readouterr().err)
 
 
 def test_help_and_version_answer_at_once(tmp_path):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import seed_option, speaking
-from .progress import progress_bar
 from .reading import param_option, parse_params, read_file, read_objects, read_option
+from .watching import watched
 
 if TYPE_CHECKING:
     from ..sources import Source
@@ -42,9 +42,11 @@ def check(
     Examples: medianmap check distances.npy; medianmap check hits.m8 --read similarity=normalized --read missing=1
     """
     from ..health import check_dissimilarity
+    from ..steps import followed
 
-    with progress_bar(unit="entries") as report:
-        health = check_dissimilarity(open_source(file, metric, params, reading), seed=seed, on_progress=report)
+    with watched() as watch, followed(watch.progress):
+        source = open_source(file, metric, params, reading)
+        health = check_dissimilarity(source, seed=seed, on_progress=watch.entries)
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
     context.exit(0 if health.ok else 2)
 

@@ -10,7 +10,10 @@ from typing import Any
 from .options import shows_progress
 
 # What is counted in a stage whose name does not say it.
-UNITS = {"patches": "objects", "assignment": "objects"}
+UNITS = {
+    "patches": "objects", "assignment": "objects", "sample": "objects", "health": "entries", "swaps": "candidates",
+    "moves": "neurons", "layout": "steps",
+}  # fmt: skip
 
 Report = Callable[[int, "int | None", float], None]
 
@@ -40,20 +43,30 @@ def progress_bar(shown: bool | None = None, length: int | None = None, unit: str
 def stage_bars(shown: bool) -> Iterator[Callable[[str, int, int | None], None]]:
     """A bar for every stage of a longer work, and the function (stage, done, total) that moves it."""
     with _bars(shown) as bars:
-        tasks: dict[str, Any] = {}
+        stages: dict[str, _Stage] = {}
 
         def report(stage: str, done: int, total: int | None) -> None:
             now = time.perf_counter()
-            if stage not in tasks:
-                for task, *_ in tasks.values():
-                    bars.update(task, visible=False)
-                tasks[stage] = bars.add_task("", total=total), done, now
-            task, n, at = tasks[stage]
-            rate = (done - n) / (now - at) if now > at else 0.0
+            if stage not in stages:
+                stages[stage] = _Stage(bars.add_task("", total=total), done, now)
+            for name, each in stages.items():
+                bars.update(each.task, visible=name == stage)
+            at = stages[stage]
+            if done < at.done:  # the stage has come again
+                at.start, at.began = done, now
+            at.done = done
+            rate = (done - at.start) / (now - at.began) if now > at.began else 0.0
             told = pace(rate, done, total, UNITS.get(stage, stage))
-            bars.update(task, completed=done, total=total, description=f"{stage}: {told}" if told else stage)
+            bars.update(at.task, completed=done, total=total, description=f"{stage}: {told}" if told else stage)
 
         yield report
+
+
+class _Stage:
+    """The bar of a stage, and since when it has done how much."""
+
+    def __init__(self, task: Any, done: int, now: float) -> None:
+        self.task, self.start, self.began, self.done = task, done, now, done
 
 
 def _bars(shown: bool) -> Any:

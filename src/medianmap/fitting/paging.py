@@ -12,6 +12,7 @@ from ..health import Health, check_dissimilarity
 from ..patches.assign_all import map_of
 from ..patches.queries import fitted_on_dissimilarities
 from ..report.summary import MOST_COMPUTED
+from ..steps import followed
 from ..threads import limited
 from ..writers import counted
 from .assigning import assigned_blocks
@@ -65,16 +66,16 @@ def page_of_file(
         raise ValueError(f"{file} holds {given.kind}, but the model was fitted on {wanted}; give it such a file.")
     X = given.objects if given.source is None else given.source
     points = assigned_blocks(model, X, given.ids, n_jobs, watch).table()
-    watch.progress("health", 0, None)
-    return page(model, given, points, _health(fitted, given), settings, title)
+    with followed(watch.progress):
+        return page(model, given, points, _health(fitted, given, watch), settings, title)
 
 
-def _health(fitted: Any, given: Given) -> Health | None:
+def _health(fitted: Any, given: Given, watch: Watch) -> Health | None:
     """Of the dissimilarities that the map goes by; means of vectors have none."""
     with limited(1):
         if given.source is not None:
-            return check_dissimilarity(given.source, max_points=MOST_COMPUTED)
+            return check_dissimilarity(given.source, max_points=MOST_COMPUTED, on_progress=watch.entries)
         if not hasattr(fitted, "metric"):
             return None
         how = {"metric": fitted.metric, "metric_params": fitted.metric_params_}
-        return check_dissimilarity(given.objects, **how, max_points=MOST_COMPUTED)
+        return check_dissimilarity(given.objects, **how, max_points=MOST_COMPUTED, on_progress=watch.entries)

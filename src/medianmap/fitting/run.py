@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,13 +10,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..config import config_text
+from ..config import about_file, config_text
 from ..files import write_text
 from ..health import Health, check_dissimilarity
 from ..patches.assign_all import map_of
 from ..persistence import save
 from ..report.summary import MOST_COMPUTED, summarize
 from ..sources import Source
+from ..steps import followed
 from ..structure.points import border_points, outliers
 from ..threads import limited
 from ..writers import counted, write_lines
@@ -104,7 +104,8 @@ def fit_given(
         else:
             fitted = trained_in_patches(settings, given, shop, stage)
         stage.progress("summary", 0, None)
-        summary = summary_of(fitted, given, settings, health)
+        with followed(stage.progress):
+            summary = summary_of(fitted, given, settings, health)
         texts = {
             "assignments.tsv": assignment_lines(fitted, given),
             **prototype_lines(fitted, given, summary["neurons"]),
@@ -118,7 +119,9 @@ def fit_given(
         if report:
             stage.progress("report", 0, None)
             shown = {name: value for name, value in vars(settings).items() if value not in (None, {})}
-            write_text(shop.files / "report.html", page(fitted.model, given, fitted.points, health, shown))
+            with followed(stage.progress):
+                text = page(fitted.model, given, fitted.points, health, shown)
+            write_text(shop.files / "report.html", text)
         written = sorted(file.name for file in shop.files.iterdir())
         shop.deliver()
     except KeyboardInterrupt:
@@ -138,7 +141,8 @@ class Stage(Watch):
         self.watch.tell(sentence)
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
-        self.at, self.share = stage, f"{done / total:.0%} of the {stage} were done" if total else ""
+        several = stage.endswith("s")  # "the epochs", but "the summary", of which there is one
+        self.at, self.share = stage, f"{done / total:.0%} of the {stage} were done" if total and several else ""
         self.watch.progress(stage, done, total)
 
     def stopped(self, shop: Workshop) -> str:
@@ -191,19 +195,13 @@ def _settled(settings: FitSettings, given: Given) -> tuple[FitSettings, list[str
 
 def about_data(file: str, given: Given) -> dict[str, Any]:
     """What tells the data from others: their number, and of a file its size and SHA-256."""
-    about: dict[str, Any] = {"objects": len(given), "kind": "sequences" if given.sequences else given.kind}
-    path = Path(file)
-    if file != "-" and path.is_file():
-        with path.open("rb") as stream:
-            about |= {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
-    return about
+    return {"objects": len(given), "kind": "sequences" if given.sequences else given.kind, **about_file(file)}
 
 
 def checked(source: Source, given: Given, settings: FitSettings, most: int, watch: Watch) -> Health:
     """The health of the dissimilarities; what no map can use is an error."""
-    watch.progress("health", 0, None)
-    with limited(1):  # the same bits everywhere, and small eigenproblems are slower on more threads
-        health = check_dissimilarity(source, seed=settings.seed, max_points=most)
+    with limited(1), followed(watch.progress):  # the same bits everywhere; small eigenproblems are slower on more
+        health = check_dissimilarity(source, seed=settings.seed, max_points=most, on_progress=watch.entries)
     wrong = [finding.sentence for finding in health.findings if finding.level == "error"]
     if wrong:
         raise ValueError(f"{given.name}: {wrong[0]}")

@@ -17,6 +17,7 @@ from ..patches.assign_all import map_of
 from ..patches.clusterer import PatchClusterer
 from ..sources import ComputedSource, DenseSource, Source, as_dissimilarity
 from ..sources.kept import fits
+from ..steps import followed
 from .assigning import assigned_blocks
 from .data import Given
 from .folder import Workshop
@@ -80,7 +81,8 @@ def trained(settings: FitSettings, given: Given, source: Source, watch: Watch) -
     """The map of all pairs."""
     map_ = _map(settings, "precomputed", None, _on_epoch(settings, watch), watch)
     model: Any = map_ if settings.beta is None else PrototypeClassifier(map_, settings.beta)
-    model.fit(source, given.labels)
+    with followed(watch.progress):
+        model.fit(source, given.labels)
     matrix = matrix_of(source)
     points = assigned_blocks(model, matrix, given.ids, settings.threads, watch).table()
     if isinstance(source, Compared):
@@ -104,6 +106,7 @@ def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watc
         n_jobs=settings.threads, verbose=watch.verbose, on_patch=on_patch,
     )  # fmt: skip
     model: Any = passes if settings.beta is None else PrototypeClassifier(passes, settings.beta)
+    watch.progress("patches", 0, len(given))
     model.fit(objects, given.labels)
     fitted: Any = model if settings.beta is None else model.estimator_
     points = assigned_blocks(model, objects, given.ids, settings.threads, watch).table()

@@ -13,3 +13,7 @@ class Watch:
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
         """`done` of `total` steps of a stage are over; None where their number is not known."""
+
+    def entries(self, done: int, total: int, seconds: float) -> None:
+        """Entries of dissimilarities were read to check their health."""
+        self.progress("health", done, total)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..sources import ALL, ComputedSource, DenseSource, Source, SubsetSource, as_dissimilarity
+from ..sources import ComputedSource, DenseSource, Source, SubsetSource, as_dissimilarity
 from ..sources.base import IntArray
+from ..sources.computed import block_in_steps
 from ..validation import check_count
 from . import verdict
 from .entries import Scan, scan
@@ -74,7 +75,7 @@ def check_dissimilarity(
         source = SubsetSource(source, points)
     if computed and len(points) <= COMPUTED_POINTS:
         # Both directions are asked, so that a metric which only claims to be symmetric is found out.
-        source = DenseSource(source.block(ALL, ALL), False, source.ids)
+        source = DenseSource(block_in_steps(source), False, source.ids)
     names = verdict.Names(points, source.ids)
     scanned = scan(source, on_progress)
     findings = [_scope(len(points), n_all), *_from_all(scanned, names)]

@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 
 from ..quality import kmeans_cost
 from ..sources.base import FloatArray, IntArray, panels
+from ..steps import step
 from ..threads import outer_threads, stop_if_asked
 from ..validation import check_count
 from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
@@ -78,21 +79,36 @@ def swap_medoids(
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
     check_count(kicks, "kicks", at_least=0)
-    best = _descended(candidates, w, weights, most, n_jobs)
+    shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
+    looks = _Looks(candidates.n, 1 + len(shares))
+    best = _descended(candidates, w, weights, most, n_jobs, looks)
     rng = np.random.default_rng(0)
-    for share in np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0):
+    for share in shares:
         kicked = best.medoids.copy()
         few = rng.choice(len(w), max(1, round(share * len(w))), replace=False)
         free = np.setdiff1d(np.arange(candidates.n), kicked)
         new = rng.choice(free, min(len(few), len(free)), replace=False)
         kicked[few[: len(new)]] = new
-        other = _descended(candidates, kicked, weights, most, n_jobs)
+        other = _descended(candidates, kicked, weights, most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
     return best
 
 
-def _descended(candidates: Candidates, w: IntArray, weights: FloatArray, most: int, n_jobs: int | None) -> Swapped:
+class _Looks:
+    """Counts the candidates looked at in some descents; each has n to look at, and as many again after every swap."""
+
+    def __init__(self, n: int, descents: int) -> None:
+        self.n, self.left, self.done = n, descents, 0
+
+    def told(self, idle: int) -> None:
+        """`idle` candidates of this descent were looked at since the last swap."""
+        step("swaps", self.done, self.done + max(0, self.left * self.n - idle))
+
+
+def _descended(
+    candidates: Candidates, w: IntArray, weights: FloatArray, most: int, n_jobs: int | None, looks: _Looks
+) -> Swapped:
     """The optimum reached from w (K,), which is changed, with candidates in turn."""
     state = _State.of(candidates, w, weights)
     N = candidates.n
@@ -101,6 +117,7 @@ def _descended(candidates: Candidates, w: IntArray, weights: FloatArray, most: i
     swaps = idle = turn = 0
     while idle < N and swaps < most:
         stop_if_asked()
+        looks.told(idle)
         block = blocks[turn % len(blocks)]
         turn += 1
         rows = candidates.rows(block)
@@ -114,6 +131,8 @@ def _descended(candidates: Candidates, w: IntArray, weights: FloatArray, most: i
             patience = min(N - idle, PATIENCE) if parallel else N - idle
             done, looked, idle_now = state.descend(rows[at:], block.start + at, patience, most - swaps)
             swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
+        looks.done += at
+    looks.left -= 1
     return Swapped(w, swaps, kmeans_cost(state.near[:, None], weights), idle >= N)
 
 

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from ..neighborhood import Lattice
 from ..quality import som_cost, topographic_error
 from ..sources.base import FloatArray, IntArray, panels
+from ..steps import step
 from ..threads import run_chunks
 from ..winners import smoothed_winners
 from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
@@ -85,6 +86,7 @@ def _path(
     idle = turn = 0
     while idle < len(w) and state.moves < most:
         before = state.moves
+        step("moves", turn, turn + len(w) - idle)
         state.descend(turn % len(w), most)
         turn += 1
         idle = idle + 1 if state.moves == before else 0

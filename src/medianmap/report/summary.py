@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ..patches.assign_all import map_of, two_nearest
 from ..quality import class_counts, class_indices, neighborhood_indices, torn_share
-from ..sources import ALL, ComputedSource, DenseSource, Source, SubsetSource, points_to
+from ..sources import ComputedSource, DenseSource, Source, SubsetSource, points_to
 from ..sources.base import FloatArray, IntArray
+from ..sources.computed import block_in_steps
 from ..structure.points import points_table
 
 # Indices of order compare all pairs of points; beyond this number a random sample of so many stands for all.
@@ -97,7 +98,7 @@ def sampled(source: Source, seed: int) -> tuple[Source, IntArray]:
     keep = np.arange(n) if n <= most else np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
     part = source if n <= most else SubsetSource(source, keep)
     # What is computed on demand would be computed again for every index.
-    return (DenseSource(part.block(ALL, ALL), part.symmetric, part.ids) if computed else part), keep
+    return (DenseSource(block_in_steps(part), part.symmetric, part.ids) if computed else part), keep
 
 
 def _class_summary(k: int, name: str, counts: FloatArray) -> dict[str, Any]:

@@ -11,10 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.registry import BoundMetric
+from ..steps import in_steps
 from ..threads import outer_threads, run_chunks
-from .base import Index, panels
+from .base import ALL, Index, Source, panels
 from .dense import DenseSource
 from .kept import PartlyKeptSource, fits, partly_kept
+
+# Objects of a sample that are compared with all others between two steps of a bar.
+ROWS_A_STEP = 32
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,15 @@ class ComputedSource:
         for rows, cols in parts_to_compute(n, self.symmetric):
             self.fill(D, rows, cols)
         return DenseSource(D, self.symmetric, self.ids)
+
+
+def block_in_steps(source: Source) -> NDArray[np.float64]:
+    """All N x N dissimilarities of a sample of objects, both directions asked, told as it goes."""
+    n = source.shape[0]
+    D = np.empty((n, n))
+    for rows in in_steps("sample", n, ROWS_A_STEP):
+        D[rows] = source.block(rows, ALL)
+    return D
 
 
 def refuse_overflow(part: NDArray[np.float64], dtype: np.dtype[Any], rows: slice, cols: slice) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray
+from ..steps import step
 from ..tables import table
 from ..threads import limited
 from ..validation import check_count, check_weights
@@ -57,7 +58,8 @@ def layout(P: FloatArray, max_iter: int = 300) -> Layout:
     with limited(1):  # the same positions at any number of threads
         z = _classical(S)
         stress = np.inf
-        for _ in range(max_iter):
+        for k in range(max_iter):
+            step("layout", k, max_iter)
             d = _distances(z)
             before, stress = stress, float(((S - d) ** 2).sum())
             if before - stress <= SETTLED * before < np.inf:

@@ -17,8 +17,9 @@ from ..neighborhood import Lattice
 from ..patches.assign_all import map_of
 from ..patches.queries import SourceRows, as_queries, fitted_on_dissimilarities
 from ..sources.base import FloatArray, IntArray
-from ..sources.computed import take
+from ..sources.computed import ROWS_A_STEP, take
 from ..spaces import squared_distances
+from ..steps import in_steps
 from ..tables import table
 from ..threads import limited
 from ..validation import check_weights
@@ -75,8 +76,9 @@ def prototype_dissimilarities(model: Any, X: Any = None) -> FloatArray:
         if isinstance(fitted, RelationalMap):
             return np.asarray(fitted.prototype_dissimilarities_)
         if not fitted_on_dissimilarities(fitted):
-            W = fitted.cluster_centers_
-            return np.asarray(bind(fitted.metric, fitted.metric_params_).between(W, W), np.float64)
+            metric, W = bind(fitted.metric, fitted.metric_params_), fitted.cluster_centers_
+            rows = in_steps("exemplars", len(W), ROWS_A_STEP)
+            return np.concatenate([metric.between(take(W, part), W) for part in rows])
         return _out_of_matrix(fitted, X)
 
 
