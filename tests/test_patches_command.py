@@ -1,6 +1,8 @@
 """`medianmap patches` as a user meets it."""
 
 import gzip
+import shlex
+import tomllib
 
 import numpy as np
 import pytest
@@ -44,10 +46,47 @@ def test_a_packed_table(words, tmp_path):
     for name, more in (("plain", ()), ("packed", ("--gzip", "--refine", "swap", "--annealing", "median"))):
         done = run(words, "--metric", "edit", "-k", 4, "--patch-size", 50, "-o", tmp_path / name, *more)
         assert done.exit_code == 0, done.output
-    assert sorted(file.name for file in (tmp_path / "packed").iterdir()) == ["model.mmap", "prototypes.tsv.gz"]
+    assert sorted(file.name for file in (tmp_path / "packed").iterdir()) == [
+        "config.toml",
+        "model.mmap",
+        "prototypes.tsv.gz",
+    ]
     assert gzip.decompress((tmp_path / "packed" / "prototypes.tsv.gz").read_bytes()).startswith(b"prototype\tid\tplace")
     model = load(tmp_path / "packed" / "model.mmap")
     assert (model.estimator.refine, model.estimator.annealing) == ("swap", "median")
+
+
+def test_the_configuration_repeats_the_run(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    args = ("words.fasta", "--metric", "edit", "--param", "indel=2", "-k", 4, "--patch-size", 50, "--tree", "--seed", 3)
+    assert run(*args, "-o", "out").exit_code == 0
+    text = (tmp_path / "out/config.toml").read_text()
+    config = tomllib.loads(text)
+    assert (config["map"], config["k"], config["patch"], config["seed"]) == ("gas", 4, 50, 3)
+    assert (config["params"], config["patches"], config["data"]["objects"]) == ({"indel": 2}, {"merge": "tree"}, 300)
+    again = shlex.split(text.splitlines()[0].removeprefix("# "))
+    assert again[:2] == ["medianmap", "patches"]
+    assert run(*again[2:]).exit_code == 0
+    assert (tmp_path / "DIR/model.mmap").read_bytes() == (tmp_path / "out/model.mmap").read_bytes()
+
+
+def test_the_page_of_a_pass_finds_its_data(words, tmp_path):
+    out = tmp_path / "out"
+    assert run(words, "--metric", "edit", "-k", 4, "--patch-size", 50, "-o", out).exit_code == 0
+    done = CliRunner().invoke(cli, ["report", str(out / "model.mmap"), "-o", str(tmp_path / "page.html")])
+    assert done.exit_code == 0, done.output
+    assert "words.fasta" in (tmp_path / "page.html").read_text()
+
+
+def test_an_earlier_model_is_not_replaced_unasked(words, tmp_path):
+    args = (words, "--metric", "edit", "-k", 4, "--patch-size", 50, "-o", tmp_path / "out")
+    assert run(*args).exit_code == 0
+    before = (tmp_path / "out/model.mmap").read_bytes()
+    refused = run(*args, "--seed", 5)
+    assert isinstance(refused.exception, FileExistsError)
+    assert "holds model.mmap already" in str(refused.exception)
+    assert (tmp_path / "out/model.mmap").read_bytes() == before
+    assert run(*args, "--seed", 5, "--force").exit_code == 0
 
 
 def test_som_tree_and_budget(words, tmp_path):

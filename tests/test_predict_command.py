@@ -53,6 +53,19 @@ def test_a_table_on_standard_output(classifier, capsys):
         assert float(line[7]) == shares.max()
 
 
+def test_objects_are_read_as_those_of_training_were(here, capsys):
+    table = "name;note;word\n" + "".join(f"{i};7;{word}\n" for i, word in zip(IDS, WORDS, strict=True))
+    Path("words.csv").write_text(table)
+    chosen = ("--read", "id=name", "--read", "string=word")
+    assert run("fit", "words.csv", "--metric", "edit", "--map", "kmeans", "-k", "3", *chosen, "-q", "-o", "map") == 0
+    assert run("predict", "map/model.mmap", "words.csv", *chosen) == 0
+    told = capsys.readouterr().out
+    assert run("predict", "map/model.mmap", "words.csv") == 0
+    assert capsys.readouterr().out == told
+    assert run("predict", "map/model.mmap", "words.csv", "--read", "id=word") == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith(f"{WORDS[0]}\t")
+
+
 def test_files_packed_and_plain_and_standard_input(classifier, monkeypatch, capsys):
     assert run("predict", "map/model.mmap", "new.fasta") == 0
     printed = capsys.readouterr().out

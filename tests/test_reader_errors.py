@@ -236,6 +236,13 @@ def test_streams_name_what_is_wrong_too(tmp_path):
         list(iter_records(tmp_path / "D.csv", kind="matrix"))
 
 
+@pytest.mark.parametrize("option", ["header", "allow_empty"])
+def test_a_flag_is_true_or_false(tmp_path, option):
+    (tmp_path / "w.csv").write_text("id,word\na,xy\nb,yz\n")
+    with pytest.raises(ValueError, match=f"{option} is 'maybe'; it must be true or false"):
+        read(tmp_path / "w.csv", **{option: "maybe"})
+
+
 @pytest.mark.parametrize(("name", "module", "extra"), [("x.fasta", "dnaio", "seq"), ("x.h5ad", "anndata", "anndata")])
 def test_a_missing_extra_is_one_sentence(tmp_path, monkeypatch, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)

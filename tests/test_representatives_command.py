@@ -2,7 +2,10 @@
 
 import csv
 import gzip
+import hashlib
 import re
+import shlex
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -46,9 +49,40 @@ def rows(path):
 def test_packed_files(folder):
     args = ("c.tsv", "s.fasta", "--metric", "edit", "-q", "-o")
     assert run(*args, "plain") == run(*args, "packed", "--gzip") == 0
-    assert sorted(entry.name for entry in Path("packed").iterdir()) == [f"{name}.gz" for name in FILES]
+    assert sorted(entry.name for entry in Path("packed").iterdir()) == sorted(
+        ["config.toml", *(f"{name}.gz" for name in FILES)]
+    )
     for name in FILES:
         assert gzip.decompress(Path(f"packed/{name}.gz").read_bytes()) == Path(f"plain/{name}").read_bytes()
+
+
+def test_the_configuration_repeats_the_run(folder):
+    assert run("c.tsv", "s.fasta", "--metric", "edit", "--param", "indel=2", "--max-members", "2", "--seed", "3",
+               "-o", "one two") == 0  # fmt: skip
+    text = Path("one two/config.toml").read_text()
+    config = tomllib.loads(text)
+    assert (config["metric"], config["params"], config["max_members"]) == ("edit", {"indel": 2}, 2)
+    assert config["data"]["sha256"] == hashlib.sha256(FASTA.encode()).hexdigest()
+    words = shlex.split(text.splitlines()[0].removeprefix("# "))
+    assert words[:2] == ["medianmap", "representatives"]
+    assert run(*words[2:]) == 0
+    for name in FILES:
+        assert Path("DIR", name).read_bytes() == Path("one two", name).read_bytes()
+
+
+def test_an_earlier_result_is_not_replaced_unasked(folder, capsys):
+    args = ("c.tsv", "s.fasta", "--metric", "edit", "-o", "out")
+    assert run(*args) == 0
+    before = {path: path.read_bytes() for path in Path("out").iterdir()}
+    capsys.readouterr()
+    assert run(*args, "--seed", "5") == 2
+    assert capsys.readouterr().err == (
+        "medianmap: out holds representatives.tsv already; choose another folder for -o, or pass --force to replace "
+        "the files of an earlier run.\n"
+    )
+    assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
+    assert run(*args, "--seed", "5", "--force") == 0
+    assert tomllib.loads(Path("out/config.toml").read_text())["seed"] == 5
 
 
 def test_a_folder_that_cannot_be_made(folder, capsys):
@@ -63,7 +97,7 @@ def test_a_folder_that_cannot_be_made(folder, capsys):
 def test_files_and_summary(folder, capsys):
     assert run("c.tsv", "s.fasta", "--metric", "edit", "-o", "out/deep", "--threads", "2") == 0
     said = capsys.readouterr()
-    assert sorted(entry.name for entry in Path("out/deep").iterdir()) == FILES
+    assert sorted(entry.name for entry in Path("out/deep").iterdir()) == sorted(["config.toml", *FILES])
     assert "medianmap: 1 of 5 objects in s.fasta is in no cluster and left out: 'three'.\n" == said.err
     assert said.out.startswith("2 clusters of 4 members: 0 have a medoid other than")
     assert rows("out/deep/representatives.tsv") == [
@@ -149,7 +183,7 @@ def test_an_interruption_leaves_nothing_new_and_says_so(folder, capsys, monkeypa
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     monkeypatch.setattr(where, interrupted)
     for out in ("new", "old"):
-        assert run("c.clstr", "s.fasta", "--metric", "edit", "-o", out) == 130
+        assert run("c.clstr", "s.fasta", "--metric", "edit", "--force", "-o", out) == 130
         assert "medianmap: stopped, and nothing was written" in capsys.readouterr().err
     assert not Path("new").exists()
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

@@ -1,7 +1,8 @@
-"""The configuration of a fit as TOML: read with every key checked, written so that it repeats the run."""
+"""Configurations as TOML: that of a fit is read with every key checked; each says how to repeat the run."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import tomllib
@@ -36,7 +37,7 @@ TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "seed": ((int,), "a whole number"),
     "threads": ((int,), "a whole number"),
 }
-RECORDED = ("data", "versions")  # what a run leaves for the record; no settings
+RECORDED = ("data", "versions", "patches")  # what a run leaves for the record; no settings of a fit
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -82,23 +83,41 @@ def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
 
 
 def config_text(settings: FitSettings, data: Mapping[str, Any]) -> str:
-    """The whole configuration; settings that are not set stand there as a comment."""
-    lines = ["# `medianmap fit --config` with this file repeats the run; options on the command line override it."]
+    """The whole configuration of a fit."""
+    values = {each.name: getattr(settings, each.name) for each in fields(FitSettings)}
+    if settings.grid is not None:
+        values["grid"] = grid_text(settings.grid)
+    said = "`medianmap fit --config` with this file repeats the run; options on the command line override it."
+    return toml_text(said, values, data)
+
+
+def toml_text(said: str, values: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """A comment, the settings, what tells the data, and versions; settings of None stand there as a comment."""
+    lines = [f"# {line}" for line in said.splitlines()]
     tables: dict[str, Mapping[str, Any]] = {}
-    for each in fields(FitSettings):
-        value = getattr(settings, each.name)
+    for name, value in values.items():
         if isinstance(value, Mapping):
-            tables[each.name] = value
+            tables[name] = value
         elif value is None:
-            lines.append(f"# {each.name} is not set")
+            lines.append(f"# {name} is not set")
         else:
-            lines.append(f"{each.name} = {_toml(grid_text(value) if each.name == 'grid' else value)}")
+            lines.append(f"{name} = {_toml(value)}")
     python = ".".join(map(str, sys.version_info[:3]))
     tables["data"] = data
     tables["versions"] = {"medianmap": __version__, "python": python, **{name: version(name) for name in LIBRARIES}}
     for name, table in tables.items():
-        lines += ["", f"[{name}]", *(f"{_key(key)} = {_toml(value)}" for key, value in table.items())]
+        entries = [f"{_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None]
+        lines += ["", f"[{name}]", *entries]
     return "\n".join(lines) + "\n"
+
+
+def about_file(file: str | Path) -> dict[str, Any]:
+    """Size and SHA-256 of a file; nothing of standard input, which is gone."""
+    path = Path(file)
+    if str(file) == "-" or not path.is_file():
+        return {}
+    with path.open("rb") as stream:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
 def _key(name: str) -> str:

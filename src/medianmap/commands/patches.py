@@ -10,11 +10,12 @@ import click
 from ..fitting.settings import MAPS, check_neighborhood_fits, make_map, parse_grid
 from ..writers import tsv_lines, write_lines
 from .assign import length_of
-from .folders import folder_for
+from .folders import folder_for, force_option
 from .maps import trained
 from .options import close, gzip_option, seed_option, shows_progress, speaking, threads_option
 from .progress import progress_bar
 from .reading import param_option, parse_params
+from .repeating import CONFIG, config_lines
 
 if TYPE_CHECKING:
     from ..patches.clusterer import PatchClusterer
@@ -36,20 +37,22 @@ if TYPE_CHECKING:
 @threads_option
 @seed_option
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
+@force_option
 @gzip_option
 @speaking
-def patches(file: Path, out: Path, gzip: bool, **options: Any) -> None:
+def patches(file: Path, out: Path, gzip: bool, force: bool, **options: Any) -> None:
     """Map the sequences, strings or vectors of INPUT in one pass, patch by patch, in memory that does not grow.
 
-    Writes model.mmap and prototypes.tsv. With --checkpoint the same command goes on after a run that was killed.
+    Writes model.mmap, prototypes.tsv and config.toml. With --checkpoint the same command goes on after a run that
+    was killed.
 
     Example: medianmap patches words.txt --metric edit -k 5 --patch-size 100 -o words-map
     """
     from ..persistence import save
     from ..readers import iter_records
 
-    clusterer = built(**options)
-    with folder_for(out), progress_bar(length=_length(file)) as report:
+    clusterer, table = built(**options), "prototypes.tsv.gz" if gzip else "prototypes.tsv"
+    with folder_for(out, ("model.mmap", table, CONFIG), force), progress_bar(length=_length(file)) as report:
         clusterer.set_params(on_patch=lambda record: report(record.n_samples_seen, None, record.seconds))
         try:
             clusterer.fit(record.object for record in iter_records(file))
@@ -67,12 +70,40 @@ def patches(file: Path, out: Path, gzip: bool, **options: Any) -> None:
                 ids[places[place]] = record.id
     rows = zip(range(len(ids)), ids, clusterer.medoid_indices_, clusterer.multiplicities_, strict=True)
     lines = tsv_lines(["prototype", "id", "place", "multiplicity"], ((*row, f"{m:g}") for *row, m in rows))
-    (table,) = write_lines({out / ("prototypes.tsv.gz" if gzip else "prototypes.tsv"): lines})
+    config = _config(file, clusterer, options)
+    write_lines({out / table: lines, out / CONFIG: config})
     stopped = ", stopped by the budget" if clusterer.stopped_early_ else ""
     close(
         f"{clusterer.n_samples_seen_} objects in {clusterer.n_patches_} patches{stopped}, "
-        f"{clusterer.n_evaluations_} dissimilarities. Wrote {out / 'model.mmap'}, {table}"
+        f"{clusterer.n_evaluations_} dissimilarities. Wrote {out / 'model.mmap'}, {out / table}, {out / CONFIG}"
     )
+
+
+def _config(file: Path, clusterer: PatchClusterer, options: dict[str, Any]) -> list[str]:
+    """config.toml: what a fit has, too, under the same names, and what is peculiar to one pass in a table."""
+    from ..config import about_file
+
+    map_: Any = clusterer.estimator
+    kind = options["kind"]
+    values = {
+        "input": str(file),
+        "map": kind,
+        "grid": options["grid"],
+        "k": None if kind == "som" else options["n_clusters"],
+        "metric": options["metric"],
+        "patch": clusterer.patch_size,
+        "epochs": map_.max_iter if kind == "kmeans" else map_.n_epochs,
+        "sigma_end": None if kind == "kmeans" else map_.sigma_end,
+        "neighborhood": None if kind == "kmeans" else map_.neighborhood,
+        "annealing": map_.annealing,
+        "refine": map_.refine or "none",
+        "seed": options["seed"],
+        "threads": options["threads"],
+        "params": dict(map_.metric_params or {}),
+        "patches": {"merge": clusterer.merge, "max_evaluations": clusterer.max_evaluations},
+    }
+    data = {"objects": clusterer.n_samples_seen_, "patches": clusterer.n_patches_, **about_file(file)}
+    return config_lines(values, data)
 
 
 def built(

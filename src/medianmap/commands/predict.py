@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 
 from .options import speaking, threads_option
-from .reading import parse_named, read_option
+from .reading import parse_named, read_option, settings_beside
 from .watching import watched
 
 
@@ -27,6 +28,8 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     dissimilarities, a table with a row for every object and a column for every training point or every prototype.
     The columns are id, neuron, exemplar, dissimilarity, second, ratio and, of a classifier, class and probability.
 
+    A config.toml beside MODEL, as medianmap fit leaves it, says how objects are read; --read changes that.
+
     For very long files use medianmap assign: it goes on after an interruption, and writes Parquet, too.
 
     \b
@@ -42,7 +45,7 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     if out != "-":
         _check_name(Path(out))
     fitted = load(model)
-    objects, _ = queries_in(fitted, file, parse_named(reading, "--read", "kind=vectors"))
+    objects, _ = queries_in(fitted, file, _options(model, fitted, reading))
     with watched() as watch:
         blocks = assigned_blocks(fitted, by_prototype(fitted, objects), None, threads, watch)
         try:
@@ -60,6 +63,18 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
             raise KeyboardInterrupt(
                 f"stopped;{left} run the same command again, or medianmap assign, which can go on where it was."
             ) from None
+
+
+def _options(model: Path, fitted: Any, reading: tuple[str, ...]) -> dict[str, Any]:
+    """Objects are read as those of training were, if a configuration says how; in their own file's format."""
+    from ..patches.assign_all import map_of
+    from ..patches.queries import fitted_on_dissimilarities
+
+    given = parse_named(reading, "--read", "kind=vectors")
+    if fitted_on_dissimilarities(map_of(fitted)):  # the table of a square matrix is another kind than that of queries
+        return given
+    before = settings_beside(model).get("read", {})
+    return {**{name: value for name, value in before.items() if name != "format"}, **given}
 
 
 def _check_name(out: Path) -> None:

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..writers import fasta_lines, tsv_lines, write_lines
-from .folders import folder_for
+from .folders import folder_for, force_option
 from .options import close, gzip_option, note, seed_option, speaking, threads_option
 from .progress import progress_bar
-from .reading import param_option, parse_params, read_dissimilarities, read_objects, read_option
+from .reading import param_option, parse_named, parse_params, read_dissimilarities, read_objects, read_option
+from .repeating import CONFIG, config_lines
 
 if TYPE_CHECKING:
     from ..readers import Records
     from ..readers.clusters import Clusters
     from ..representatives import Representatives
+
+FILES = ("representatives.tsv", "members.tsv", "coverage.tsv", "representatives.fasta")
 
 
 @click.command()
@@ -32,22 +35,24 @@ if TYPE_CHECKING:
               help="Seek medoids of larger clusters in a random sample of N members; by default in all.")  # fmt: skip
 @click.option("--outlier-mads", type=click.FloatRange(0), default=3.0, show_default=True, metavar="X",
               help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
+@force_option
 @gzip_option
 @seed_option
 @threads_option
 @speaking
 def representatives(
     clusters: Path, file: Path, out: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...],
-    max_members: int | None, outlier_mads: float, gzip: bool, seed: int, threads: int | None,
+    max_members: int | None, outlier_mads: float, force: bool, gzip: bool, seed: int, threads: int | None,
 ) -> None:  # fmt: skip
     """Pick the true medoid of each of the CLUSTERS of the objects in INPUT, and flag outliers.
 
     CLUSTERS is the two-column .tsv of MMseqs2 or Foldseek (representative, member) or the .clstr of CD-HIT, plain or
     .gz; INPUT holds what was clustered. Writes representatives.tsv, members.tsv, coverage.tsv and, of sequences,
-    representatives.fasta. Outliers are told in clusters of 5 members and more.
+    representatives.fasta; config.toml says how it was made. Outliers are told in clusters of 5 members and more.
 
     Example: medianmap representatives run_cluster.tsv proteins.fasta -o medoids --threads -1
     """
+    from ..config import about_file
     from ..readers.clusters import read_clusters
     from ..representatives import representatives as find
 
@@ -56,11 +61,16 @@ def representatives(
     metric_params = parse_params(params)
     given = read_clusters(clusters)
     records, ids, objects = _input(file, metric, reading)
-    with folder_for(out), progress_bar(unit="dissimilarities") as report:
+    values = {"clusters": str(clusters), "input": str(file), "metric": metric, "max_members": max_members,
+              "outlier_mads": outlier_mads, "seed": seed, "threads": threads, "params": metric_params,
+              "read": parse_named(reading, "--read", "kind=matrix")}  # fmt: skip
+    names = [f"{name}{'.gz' if gzip else ''}" for name in FILES]
+    with folder_for(out, (*names, CONFIG), force), progress_bar(unit="dissimilarities") as report:
         try:
             found = find(given, ids, objects, metric, metric_params=metric_params, max_members=max_members,
                          outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=report)  # fmt: skip
-            written = write_representatives(out, given, found, ids, records, gzip)
+            config = config_lines(values, {"objects": len(ids), **about_file(file)})
+            written = write_representatives(out, given, found, ids, records, config, gzip)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 "stopped, and nothing was written; run the same again, or with --max-members for less work."
@@ -85,9 +95,10 @@ def write_representatives(
     found: Representatives,
     ids: list[str],
     records: Records | None,
-    gzip: bool = False,
+    config: list[str],
+    gzip: bool,
 ) -> list[Path]:
-    """Write the tables, and of strings their FASTA file; all are whole before the first takes its place."""
+    """Write the tables, of strings a FASTA file, and config.toml; all are whole before the first takes its place."""
     from ..representatives import coverage
 
     texts = {
@@ -109,7 +120,8 @@ def write_representatives(
     }
     if records is not None and records.kind == "strings":
         texts["representatives.fasta"] = _fasta(records, found.clusters["medoid"].tolist())
-    return write_lines({folder / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()})
+    packed = {folder / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()}
+    return write_lines({**packed, folder / CONFIG: config})
 
 
 def _fasta(records: Records, places: list[int]) -> Iterator[str]:

@@ -43,6 +43,7 @@ _READERS: dict[str, Callable[..., Records | Matrix]] = {
     "npz": read_npz,
     "anndata": read_anndata,
 }
+FLAGS = ("header", "allow_empty", "symmetric")
 
 
 def read(
@@ -139,6 +140,9 @@ def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> For
             f"{opened.name} is read as {chosen.name}, for which {odd[0]} means nothing; "
             f"its options are {', '.join(chosen.options)}."
         )
+    for name in FLAGS:
+        if not isinstance(options.get(name, True), bool):
+            raise ValueError(f"{name} is {options[name]!r}; it must be true or false.")
     return chosen
 
 
