@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import BaseMap
-from ..families import MedianMap
+from ..families import DissimilarityMap
 from ..metrics.registry import bind
 from ..sources import as_dissimilarity
 from ..sources.base import FloatArray
@@ -30,7 +30,7 @@ def arrived(
     if progress.prototypes is not None:
         unlabelled = replace(progress.prototypes, Y=np.empty((len(progress.prototypes.m), 0)))
         progress = replace(progress, prototypes=unlabelled)
-    if isinstance(estimator, MedianMap) and estimator.metric == "precomputed":
+    if isinstance(estimator, DissimilarityMap) and estimator.metric == "precomputed":
         found, points, progress = _of_block(X, progress)
     elif fitted is None:
         found = stream_intake(estimator, None, n_jobs)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -33,20 +31,19 @@ from .arriving import arrived
 from .checkpoint import Progress, seed_of_checkpoint
 from .data import Data, Stream, distance_blocks
 from .estimate import Estimate, estimated
-from .fitted import answering_map
+from .fitted import answering_map, carried_again
 from .ground import Ground, Prototypes, SourceGround
 from .intake import Intake, intake, is_stream
 from .plan import Cost, Plan, Price, planned, price_of_sequence, price_of_tree
-from .running import PatchRecord, PatchTrained, Report, advanced, as_tree, learned_labels, sequential
-from .step import Recipe, check_estimator, names_points
+from .running import PatchRecord, PatchTrained, advanced, as_tree, learned_labels, reporting_patches, sequential
+from .step import Recipe, check_estimator, n_carried, names_points
 from .tree import Runner, on_dask, on_this_machine
-
-logger = logging.getLogger("medianmap")
 
 MERGES = ("sequential", "tree")
 OF_THE_MAP = (
     "cluster_centers_",
     "medoid_indices_",
+    "exemplar_indices_",
     "prototype_ids_",
     "lattice_",
     "n_features_in_",
@@ -70,7 +67,7 @@ class PatchClusterer(
 
     Parameters
     ----------
-    estimator : any median or batch map. If its init names data points, they start the first patch and must lie in it.
+    estimator : any map. If its init names data points, they start the first patch and must lie in it.
     patch_size : most points of a patch, p.
     n_patches : number of patches instead of their size.
     merge : "sequential", patch after patch; or "tree": all patches by themselves, in parallel, then their weighted
@@ -81,6 +78,8 @@ class PatchClusterer(
     shuffle : take points in random order rather than as they come; for data whose length is known.
     compute_labels : after the pass, find every point's nearest prototype (N K more evaluations), where the data are
         still there; not for streams.
+    points_per_prototype : a relational prototype, a combination of a whole patch, enters the next patch as so many
+        points nearest to it in equal parts, q. A patch then takes n (n + q K) dissimilarities; other maps take no heed.
     max_evaluations : budget of the pass. Patches are made smaller until it suffices; where it cannot, the pass stops
         early.
     checkpoint : file that holds the state after every patch. A run that was killed goes on from it, and ends exactly as
@@ -95,6 +94,8 @@ class PatchClusterer(
     map_ : the fitted map: its `predict`, `transform` and `assign` answer.
     cluster_centers_, medoid_indices_, prototype_ids_, lattice_ : as the map has them; medoid_indices_ (K,) counts
         points in the order in which they were passed.
+    exemplar_indices_, carried_indices_ : of relational maps, (K,) the points nearest to the prototypes, and
+        (K points_per_prototype,) those that carry them, prototype by prototype, the nearest first.
     multiplicities_ : (K,) weight of the points that each prototype stands for; they add up to the weight of all points.
     n_samples_seen_, n_patches_, n_evaluations_ : of the pass.
     stopped_early_ : whether the budget ended the pass before the data did.
@@ -131,6 +132,7 @@ class PatchClusterer(
         warm_start: bool = True,
         shuffle: bool = False,
         compute_labels: bool = True,
+        points_per_prototype: int = 4,
         max_evaluations: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
@@ -145,6 +147,7 @@ class PatchClusterer(
         self.warm_start = warm_start
         self.shuffle = shuffle
         self.compute_labels = compute_labels
+        self.points_per_prototype = points_per_prototype
         self.max_evaluations = max_evaluations
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
@@ -168,7 +171,8 @@ class PatchClusterer(
         """Take in one more patch, after those of `fit` or of earlier calls.
 
         X : the patch, as the map takes it. With metric="precomputed" the extended block: dissimilarities (K + n, K + n)
-            of the K prototypes so far, in their order, and of n new points; (n, n) for the first patch.
+            of the K prototypes so far, in their order (of a relational map the points `carried_indices_`), and of n new
+            points; (n, n) for the first patch.
         y : ignored.
         sample_weight : (n,) weights of the new points.
         """
@@ -190,15 +194,15 @@ class PatchClusterer(
                 seed = seed_of_checkpoint(self.checkpoint, seed)
             data = self._data(X, sample_weight, supervision, seed)
             recipe = self._recipe(data.labels, supervision)
-            report = self._reporter(data.plan)
+            report = reporting_patches(data.plan, self.verbose, self.on_patch)
             if self.merge == "tree":
                 with self._runner(recipe) as runner:
                     passed = as_tree(recipe, data, seed, runner, self.max_evaluations, report)
             else:
                 passed = sequential(recipe, data, seed, self.checkpoint, self.max_evaluations, report)
             prototypes = passed.progress.prototypes
-            if prototypes is None or len(prototypes.m) < recipe.n_prototypes:
-                n = 0 if prototypes is None else len(prototypes.m)
+            if prototypes is None or prototypes.n < recipe.n_prototypes:
+                n = 0 if prototypes is None else prototypes.n
                 check_n_prototypes(recipe.n_prototypes, n, "the number of prototypes")
             assert prototypes is not None
             self._finish(
@@ -267,6 +271,7 @@ class PatchClusterer(
         """Parameters checked, threads limited, the log shown if asked for."""
         check_estimator(self.estimator)
         check_count(self.patch_size, "patch_size")
+        check_count(self.points_per_prototype, "points_per_prototype")
         check_choice(self.merge, "merge", MERGES)
         check_n_jobs(self.n_jobs)
         for name in ("n_patches", "max_evaluations"):
@@ -294,10 +299,7 @@ class PatchClusterer(
             return self._progress
         if not hasattr(self, "map_"):
             return Progress(_seed(self.estimator))
-        K = len(self.multiplicities_)
-        places = getattr(self, "medoid_indices_", np.full(K, -1))
-        points = places if self.map_.cluster_centers_ is None else self.map_.cluster_centers_
-        prototypes = Prototypes(points, places, self.multiplicities_, None, np.empty((K, 0)))
+        prototypes = carried_again(self.map_)
         counts = self.n_patches_, self.n_samples_seen_, self.n_evaluations_, self.n_iter_
         return Progress(_seed(self.estimator), prototypes, *counts)
 
@@ -325,8 +327,8 @@ class PatchClusterer(
 
     def _price(self, ground: Ground, rule: Callable[[IntArray, int, Cost], int]) -> Price:
         """What a pass over patches of given sizes takes on this ground."""
-        K, _ = self.estimator._size()
-        return lambda sizes: rule(sizes, K, ground.cost)
+        carried = n_carried(self.estimator, self.points_per_prototype)
+        return lambda sizes: rule(sizes, carried, ground.cost)
 
     def _plan(self, N: int, price: Price) -> Plan:
         K, _ = self.estimator._size()
@@ -337,8 +339,9 @@ class PatchClusterer(
     def _recipe(self, labels: LabelVectors | None, supervision: Supervision | None) -> Recipe:
         warm = self.warm_start and self.merge == "sequential"
         if labels is None or supervision is None:
-            return Recipe(self.estimator, np.empty(0), warm_start=warm)
-        return Recipe(self.estimator, labels.classes, supervision.beta, supervision.scaled, warm)
+            return Recipe(self.estimator, np.empty(0), 1.0, False, warm, self.points_per_prototype)
+        beta, scaled = supervision.beta, supervision.scaled
+        return Recipe(self.estimator, labels.classes, beta, scaled, warm, self.points_per_prototype)
 
     @contextmanager
     def _runner(self, recipe: Recipe) -> Iterator[Callable[[Ground], Runner]]:
@@ -355,33 +358,6 @@ class PatchClusterer(
                 yield lambda ground: on_dask(recipe, ground, client)
         else:
             yield lambda ground: on_dask(recipe, ground, self.client)
-
-    def _reporter(self, plan: Plan | None) -> Report:
-        began = time.perf_counter()
-        n_points = None if plan is None else int(plan.sizes.sum())
-
-        def report(progress: Progress, fresh: int) -> None:
-            seconds = time.perf_counter() - began
-            rate = fresh / max(seconds, 1e-9)
-            left = None if n_points is None else max(0, n_points - progress.n_seen) / max(rate, 1e-9)
-            record = PatchRecord(
-                n_patches=progress.n_patches,
-                n_patches_planned=None if plan is None else plan.n_seen,
-                n_samples_seen=progress.n_seen,
-                n_evaluations=progress.evaluations,
-                epochs=progress.epochs,
-                seconds=seconds,
-                points_per_second=rate,
-                seconds_left=left,
-            )
-            if self.verbose:
-                logger.info("patch %d of %s: %d points seen, %d dissimilarities, %.0f points/s%s", record.n_patches,
-                            record.n_patches_planned or "a stream", record.n_samples_seen, record.n_evaluations, rate,
-                            "" if left is None else f", {left:.0f} s left")  # fmt: skip
-            if self.on_patch is not None:
-                self.on_patch(record)
-
-        return report
 
     def _of_all_points(self, data: Data | Stream, prototypes: Prototypes) -> dict[str, Any]:
         """labels_ and what follows from them, where they are asked for and the points are still there."""
@@ -402,7 +378,7 @@ class PatchClusterer(
         fitted = answering_map(self.estimator, found, prototypes, progress.epochs)
         attributes: dict[str, Any] = {
             "map_": fitted,
-            "multiplicities_": prototypes.m,
+            "multiplicities_": fitted.hits_,
             "n_samples_seen_": progress.n_seen,
             "n_patches_": progress.n_patches,
             "n_evaluations_": progress.evaluations,
@@ -411,6 +387,8 @@ class PatchClusterer(
             **(of_all_points or {}),
         }
         attributes |= {name: getattr(fitted, name) for name in OF_THE_MAP if hasattr(fitted, name)}
+        if prototypes.per:
+            attributes["carried_indices_"] = prototypes.places
         replace_fitted(self, attributes)
         self._progress = progress
 

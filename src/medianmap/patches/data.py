@@ -11,6 +11,7 @@ import numpy as np
 
 from ..labels import LabelVectors
 from ..sources.base import FloatArray, IntArray, panels
+from .combined import to_prototypes
 from .ground import Prototypes
 from .intake import Intake
 from .plan import Plan
@@ -85,4 +86,4 @@ def distance_blocks(found: Intake, prototypes: Prototypes) -> Iterator[tuple[Int
     assert found.N is not None
     for part in panels(found.N, BLOCK):
         at = np.arange(part.start, part.stop)
-        yield at, found.ground.to_prototypes(found.take(at), prototypes.points)
+        yield at, to_prototypes(found.ground, found.take(at), prototypes)

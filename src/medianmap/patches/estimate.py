@@ -38,7 +38,7 @@ def estimated(recipe: Recipe, data: Data, n_evaluations: int) -> Estimate:
 
     data : points for at least one patch of their plan, which may be for more of them.
     """
-    size, K = data.patch_size, recipe.n_prototypes
+    size = data.patch_size
     n = min(REHEARSED, len(data.order) // size)
     times: list[float] = []
     for _ in range(2):
@@ -48,6 +48,6 @@ def estimated(recipe: Recipe, data: Data, n_evaluations: int) -> Estimate:
             progress = advanced(recipe, data.found.ground, progress, patch)
             times.append(time.perf_counter() - began)
     # The extended patch, and what a search keeps beside it.
-    memory = 3 * 8 * (size + K) ** 2
+    memory = 3 * 8 * (size + recipe.n_carried) ** 2
     seconds = times[0] + (data.plan.n_seen - 1) * float(np.median(times[1:] or times))
     return Estimate(data.plan.n_seen, n_evaluations, seconds, memory)

@@ -1,11 +1,16 @@
-"""Prototypes of a pass -> a fitted map that answers for them."""
+"""Prototypes of a pass -> a fitted map that answers for them, and back."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from sklearn.base import clone
 
 from ..base import BaseMap, replace_fitted
-from ..families import MedianMap
+from ..families import MedianMap, RelationalMap
+from ..sources.computed import take
+from .combined import combination
 from .ground import ObjectGround, Prototypes
 from .intake import Intake
 
@@ -16,18 +21,58 @@ def answering_map(estimator: BaseMap, found: Intake, prototypes: Prototypes, epo
     hits_ are the multiplicities; labels_ and what follows from them are set where the points are there to be asked.
     """
     fitted: BaseMap = clone(estimator)
-    attributes = {**found.features, "hits_": prototypes.m, "cluster_centers_": prototypes.points, "n_iter_": epochs}
-    K = len(prototypes.m)
-    if isinstance(estimator, MedianMap):
-        attributes["medoid_indices_"] = prototypes.places
+    attributes = {**found.features, "hits_": prototypes.multiplicities, "n_iter_": epochs}
+    if isinstance(estimator, RelationalMap):
+        attributes |= _combinations(found, prototypes)
+    elif isinstance(estimator, MedianMap):
+        attributes |= {"medoid_indices_": prototypes.places, "cluster_centers_": None}
         if isinstance(found.ground, ObjectGround):
-            attributes["metric_params_"] = dict(found.ground.metric.params)
-        else:
-            attributes["cluster_centers_"] = None
-        if found.ids is not None:
-            attributes["prototype_ids_"] = [found.ids[i] for i in prototypes.places]
-    lattice = fitted._rule(K).lattice
+            attributes["cluster_centers_"] = prototypes.points
+    else:
+        attributes["cluster_centers_"] = prototypes.points
+    if isinstance(found.ground, ObjectGround):
+        attributes["metric_params_"] = dict(found.ground.metric.params)
+    if found.ids is not None:
+        attributes["prototype_ids_"] = [found.ids[i] for i in prototypes.places[:: prototypes.width]]
+    lattice = fitted._rule(prototypes.n).lattice
     if lattice is not None:
         attributes["lattice_"] = lattice
     replace_fitted(fitted, attributes)
     return fitted
+
+
+def _combinations(found: Intake, prototypes: Prototypes) -> dict[str, Any]:
+    """What a relational map knows its prototypes by."""
+    carried = combination(prototypes)
+    support = prototypes.places[carried.at]
+    fitted: dict[str, Any] = {
+        "coefficients_": carried.coefficients,
+        "support_": support,
+        "self_terms_": carried.self_terms,
+        "exemplar_indices_": prototypes.places[:: prototypes.width],
+        "prototype_dissimilarities_": carried.among,
+        "cluster_centers_": None,
+    }
+    if isinstance(found.ground, ObjectGround):
+        fitted["support_objects_"] = take(prototypes.points, carried.at)
+    if found.ids is not None:
+        fitted["support_ids_"] = [found.ids[i] for i in support.tolist()]
+    return fitted
+
+
+def carried_again(fitted: Any) -> Prototypes:
+    """The prototypes of a map that `answering_map` made, without the dissimilarities among them, which it lacks."""
+    m = fitted.hits_
+    if not isinstance(fitted, RelationalMap):
+        places = getattr(fitted, "medoid_indices_", np.full(len(m), -1))
+        points = places if fitted.cluster_centers_ is None else fitted.cluster_centers_
+        return Prototypes(points, places, m, None, np.empty((len(m), 0)))
+    alpha = fitted.coefficients_
+    per = int(alpha.indptr[1])
+    at = alpha.indices.reshape(len(m), per)
+    # The nearest first, as before.
+    first = fitted.support_[at] != fitted.exemplar_indices_[:, None]
+    at = np.take_along_axis(at, np.argsort(first, axis=1, kind="stable"), axis=1).ravel()
+    places = fitted.support_[at]
+    points = take(fitted.support_objects_, at) if hasattr(fitted, "support_objects_") else places
+    return Prototypes(points, places, np.repeat(m / per, per), None, np.empty((len(at), 0)), per)

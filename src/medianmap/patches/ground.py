@@ -23,16 +23,41 @@ from ..spaces import squared_distances
 
 @dataclass(frozen=True)
 class Prototypes:
-    """What a patch leaves for the next: K points and what they stand for."""
+    """What a patch leaves for the next: P points and what they stand for.
 
-    points: Any  # places (K,) in a source, K objects, or vectors (K, M)
-    places: IntArray  # (K,) which of the points seen so far they are; -1 for means
-    m: FloatArray  # (K,) multiplicities: the weight of all points seen so far that each stands for
-    D: NDArray[Any] | None  # (K, K) dissimilarities among them; None for vectors
-    Y: FloatArray  # (K, C) label vectors, rows of NaN where no labelled point is behind; C = 0 without labels
+    Each is a prototype (per = 0, P = K); or each relational prototype is carried by `per` points side by side, the
+    nearest to it first, which share its multiplicity and have its label vector (P = K per): see `combined`.
+    """
+
+    points: Any  # places (P,) in a source, P objects, or vectors (P, M)
+    places: IntArray  # (P,) which of the points seen so far they are; -1 for means
+    m: FloatArray  # (P,) multiplicities: the weight of all points seen so far that each stands for
+    D: NDArray[Any] | None  # (P, P) dissimilarities among them; None for vectors
+    Y: FloatArray  # (P, C) label vectors, rows of NaN where no labelled point is behind; C = 0 without labels
+    per: int = 0
+
+    @property
+    def width(self) -> int:
+        """How many points a prototype has."""
+        return self.per or 1
+
+    @property
+    def n(self) -> int:
+        """K, the number of prototypes."""
+        return len(self.m) // self.width
+
+    @property
+    def multiplicities(self) -> FloatArray:
+        """(K,) the weight that each prototype stands for."""
+        return self.m.reshape(self.n, -1).sum(axis=1)
+
+    @property
+    def labels(self) -> FloatArray:
+        """(K, C) label vectors of the prototypes."""
+        return self.Y[:: self.width]
 
     def subset(self, which: IntArray) -> Prototypes:
-        """Those of the given numbers."""
+        """Those points, each by itself."""
         D = None if self.D is None else self.D[np.ix_(which, which)]
         return Prototypes(take(self.points, which), self.places[which], self.m[which], D, self.Y[which])
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..base import BaseMap
-from ..families import MedianMap
+from ..families import DissimilarityMap
 from ..metrics.registry import bind
 from ..sources import Source, as_dissimilarity
 from ..sources.base import FloatArray, IntArray
@@ -85,7 +85,7 @@ def is_stream(X: Any) -> bool:
 
 def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_jobs: int | None) -> Intake:
     """What X is for this map; m(N) are the weights of its points, which some metrics need."""
-    if isinstance(estimator, MedianMap) and (estimator.metric == "precomputed" or isinstance(X, Source)):
+    if isinstance(estimator, DissimilarityMap) and (estimator.metric == "precomputed" or isinstance(X, Source)):
         if is_stream(X):
             raise ValueError(
                 "A stream of rows of a precomputed matrix cannot be clustered in patches, which need blocks of it; "
@@ -106,7 +106,7 @@ def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_jobs: i
 
 def stream_intake(estimator: BaseMap, objects: Any, n_jobs: int | None) -> Intake:
     """Objects that come as they come, of which none was seen yet."""
-    if not isinstance(estimator, MedianMap):
+    if not isinstance(estimator, DissimilarityMap):
         return Intake(VectorGround(n_jobs), None, stream=objects)
     return Intake(ObjectGround(bind(estimator.metric, estimator.metric_params), n_jobs), None, stream=objects)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +19,10 @@ from ..fingerprint import digest
 from ..labels import LabelVectors
 from ..sources.base import FloatArray
 from .checkpoint import Progress, read_checkpoint, write_checkpoint
+from .combined import among_prototypes
 from .data import Data, Stream, distance_blocks
 from .ground import Ground, Prototypes
-from .plan import merge_width, price_of_tree
+from .plan import Plan, merge_width, price_of_tree
 from .step import Patch, Recipe, cluster_patch
 from .tree import Runner, merged_tree, seed_of
 
@@ -51,6 +54,35 @@ class Passed:
 
 # Called after every patch with the progress and the points that this run has read so far.
 Report = Callable[[Progress, int], None]
+
+
+def reporting_patches(plan: Plan | None, verbose: int, on_patch: Callable[[PatchRecord], Any] | None) -> Report:
+    """What logs every patch, if asked for, and tells `on_patch` of it."""
+    began = time.perf_counter()
+    n_points = None if plan is None else int(plan.sizes.sum())
+
+    def report(progress: Progress, fresh: int) -> None:
+        seconds = time.perf_counter() - began
+        rate = fresh / max(seconds, 1e-9)
+        left = None if n_points is None else max(0, n_points - progress.n_seen) / max(rate, 1e-9)
+        record = PatchRecord(
+            n_patches=progress.n_patches,
+            n_patches_planned=None if plan is None else plan.n_seen,
+            n_samples_seen=progress.n_seen,
+            n_evaluations=progress.evaluations,
+            epochs=progress.epochs,
+            seconds=seconds,
+            points_per_second=rate,
+            seconds_left=left,
+        )
+        if verbose:
+            logger.info("patch %d of %s: %d points seen, %d dissimilarities, %.0f points/s%s", record.n_patches,
+                        record.n_patches_planned or "a stream", record.n_samples_seen, record.n_evaluations, rate,
+                        "" if left is None else f", {left:.0f} s left")  # fmt: skip
+        if on_patch is not None:
+            on_patch(record)
+
+    return report
 
 
 def advanced(recipe: Recipe, ground: Ground, progress: Progress, patch: Patch) -> Progress:
@@ -96,7 +128,7 @@ def sequential(
         about = digest((recipe.about(), plan, data.found.sample(first.points), data.m, first.y))
         progress = read_checkpoint(checkpoint, about) or progress
         skip(patches, progress, checkpoint)
-    ground, K, seen_before = data.found.ground, recipe.n_prototypes, progress.n_seen
+    ground, K, seen_before = data.found.ground, recipe.n_carried, progress.n_seen
     stopped = data.plan is not None and data.plan.stops_early
     for patch in patches:
         if data.plan is None and max_evaluations is not None and progress.n_patches:
@@ -133,7 +165,7 @@ def as_tree(
 ) -> Passed:
     """All patches by themselves, then their prototypes; see `tree`."""
     data, _, patches = opened(data)
-    ground, K = data.found.ground, recipe.n_prototypes
+    ground, K = data.found.ground, recipe.n_carried
     sizes: list[int] = []
     stopped = data.plan is not None and data.plan.stops_early
 
@@ -186,12 +218,12 @@ class PatchTrained:
 
 def learned_labels(ground: Ground, prototypes: Prototypes) -> FloatArray:
     """(K, C) label vectors; a prototype with no labelled point behind it takes those of the nearest that has one."""
-    Y = prototypes.Y.copy()
+    Y = prototypes.labels.copy()
     known = ~np.isnan(Y).any(axis=1)
     if not known.any():
         raise ValueError("The budget ended the pass before any labelled point; raise max_evaluations, or shuffle=True.")
     if not known.all():
-        D = prototypes.D if prototypes.D is not None else ground.to_prototypes(prototypes.points, prototypes.points)
+        D = among_prototypes(ground, prototypes)
         nearest = np.flatnonzero(known)[D[~known][:, known].argmin(axis=1)]
         Y[~known] = Y[nearest]
     return Y

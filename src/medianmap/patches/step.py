@@ -11,11 +11,12 @@ from sklearn.base import clone
 
 from ..base import BaseMap, Supervision
 from ..engine import State
-from ..families import MedianMap, RelationalMap
+from ..families import DissimilarityMap, RelationalMap
 from ..labels import LabelVectors
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import take
 from ..sources.dense import DenseSource
+from .combined import nearest_points
 from .ground import Ground, Prototypes
 
 
@@ -60,22 +61,30 @@ class Recipe:
     beta: float = 1.0
     scaled: bool = False
     warm_start: bool = True
+    points_per_prototype: int = 4
 
     @property
     def n_prototypes(self) -> int:
         return self.estimator._size()[0]
+
+    @property
+    def n_carried(self) -> int:
+        """How many points the prototypes are between patches."""
+        return n_carried(self.estimator, self.points_per_prototype)
 
     def about(self) -> tuple[Any, ...]:
         """What decides the result: everything but how fast and how loud."""
         params = {k: v for k, v in self.estimator.get_params(deep=False).items() if k not in NO_MATTER}
         if isinstance(self.estimator.random_state, int):  # another seed is another run; without one the file has it
             params["random_state"] = self.estimator.random_state
+        if isinstance(self.estimator, RelationalMap):
+            params["points_per_prototype"] = self.points_per_prototype
         return type(self.estimator).__name__, params, self.classes, self.beta, self.scaled, self.warm_start
 
     def map_of(self, seed: int, first: IntArray | None) -> BaseMap:
         """The map to train on an extended patch; first (n,): the places of its points if it is the first patch."""
         fresh: BaseMap = clone(self.estimator).set_params(random_state=seed)
-        if isinstance(fresh, MedianMap):
+        if isinstance(fresh, DissimilarityMap):
             fresh.set_params(metric="precomputed", metric_params=None)
         if names_points(fresh.init):
             fresh.set_params(init="random" if first is None else positions(fresh.init, first))
@@ -86,12 +95,11 @@ def check_estimator(given: Any) -> None:
     """TypeError unless patches can be clustered by it."""
     if not isinstance(given, BaseMap):
         raise TypeError(f"estimator is a {type(given).__name__}; pass one of medianmap's maps.")
-    if isinstance(given, RelationalMap):
-        median = type(given).__name__.replace("Relational", "Median")
-        raise TypeError(
-            f"The prototypes of {type(given).__name__} are combinations of all data, which patches do not keep; "
-            f"pass a {median} with annealing='relational'."
-        )
+
+
+def n_carried(estimator: BaseMap, per: int) -> int:
+    """How many points stand for the prototypes of the map: one for each, or `per` for each combination."""
+    return estimator._size()[0] * (per if isinstance(estimator, RelationalMap) else 1)
 
 
 def names_points(init: Any) -> bool:
@@ -128,8 +136,8 @@ def cluster_patch(
     data, evaluations = ground.extended(standing, counting.points, counting.places)
     both = _joined(ground, standing, counting)
     start = None
-    if before is not None and recipe.warm_start and len(before.m) == K:
-        start = _start(before, data)
+    if before is not None and recipe.warm_start and before.n == K:
+        start = _start(before, data, fitted)
     m, y = both.m, both.y
     known: NDArray[np.bool_] = ~np.isnan(y).any(axis=1)  # type: ignore[assignment]
     supervised = y.shape[1] > 0 and known.any()
@@ -137,14 +145,20 @@ def cluster_patch(
     supervision = Supervision(labels, recipe.beta, recipe.scaled) if supervised else None
     trained = fitted._train(data, m, supervision, start)
 
-    if isinstance(data, DenseSource):
-        at = fitted.medoid_indices_
-        chosen, places, among = take(both.points, at), both.places[at], np.ascontiguousarray(data.block(at, at))
-    else:
-        chosen, places, among = fitted.cluster_centers_, np.full(K, -1), None
+    done = Done(patch.n_read, evaluations, fitted.n_iter_)
     Y = trained.state.labels.copy() if supervised else np.full((K, y.shape[1]), np.nan)
     Y[np.bincount(fitted.labels_, weights=m * known, minlength=K) == 0] = np.nan
-    return Prototypes(chosen, places, fitted.hits_, among, Y), Done(patch.n_read, evaluations, fitted.n_iter_)
+    hits, per = fitted.hits_, 0
+    if not isinstance(data, DenseSource):
+        return Prototypes(fitted.cluster_centers_, np.full(K, -1), hits, None, Y), done
+    if isinstance(fitted, RelationalMap):
+        nearest = nearest_points(trained.G, both.places, recipe.points_per_prototype)
+        per, at = nearest.shape[1], nearest.ravel()
+        hits, Y = np.repeat(hits / per, per), np.repeat(Y, per, axis=0)
+    else:
+        at = fitted.medoid_indices_
+    among = np.ascontiguousarray(data.block(at, at))
+    return Prototypes(take(both.points, at), both.places[at], hits, among, Y, per), done
 
 
 def _joined(ground: Ground, before: Prototypes | None, patch: Patch) -> Patch:
@@ -168,9 +182,9 @@ def _each_its_own(ground: Ground, before: Prototypes | None, patch: Patch, K: in
     return Prototypes(both.points, both.places, both.m, D, both.y).subset(order), Done(patch.n_read, evaluations, 0)
 
 
-def _start(before: Prototypes, data: Any) -> State:
+def _start(before: Prototypes, data: Any, fitted: BaseMap) -> State:
     """The prototypes before as the state to go on from, so that a lattice keeps its orientation."""
-    Y = np.where(np.isnan(before.Y), _class_shares(before), before.Y)
+    Y = np.where(np.isnan(before.labels), _class_shares(before), before.labels)
     if not isinstance(data, DenseSource):
         return State(before.points, Y)
     assert before.D is not None
@@ -178,12 +192,18 @@ def _start(before: Prototypes, data: Any) -> State:
     places = np.full(len(before.m), -1, np.intp)
     places[standing] = np.arange(len(standing))
     free = np.arange(len(standing), data.shape[0])
-    for j in np.flatnonzero(places < 0):
+    points = places.reshape(before.n, -1)  # (K, points that carry a prototype)
+    for j in np.flatnonzero(points[:, 0] < 0):
         # The new point nearest to the nearest prototype that stands for something: no evaluation is needed for it.
-        host = int(before.D[j, standing].argmin())
+        own = np.arange(len(places)).reshape(points.shape)[j]
+        host = int(before.D[np.ix_(own, standing)].mean(axis=0).argmin())
         nearest = int(data.block(np.array([host]), free)[0].argmin())
-        places[j], free = free[nearest], np.delete(free, nearest)
-    return State(places, Y)
+        points[j], free = free[nearest], np.delete(free, nearest)
+    if not isinstance(fitted, RelationalMap):
+        return State(places, Y)
+    P = np.zeros((before.n, data.shape[0]))
+    np.add.at(P, (np.arange(before.n)[:, None], points), 1.0 / points.shape[1])
+    return State(P, Y)
 
 
 def _class_shares(before: Prototypes) -> FloatArray:
