@@ -10,6 +10,7 @@ from fits import write_words
 from medianmap import MedianKMeans, MedianSOM, check_dissimilarity
 from medianmap.commands.progress import stage_bars
 from medianmap.fitting import FitSettings, Watch, run_fit
+from medianmap.readers import read
 from medianmap.refine import refine_som, swap_medoids
 from medianmap.steps import followed, in_steps, step
 from medianmap.structure import layout, prototype_dissimilarities
@@ -110,3 +111,15 @@ def test_bars_tell_rate_and_time_left(capsys, monkeypatch):
     shown = re.findall(r"(epochs|candidates)/s, \d+ s left", capsys.readouterr().err)
     assert list(dict.fromkeys(shown)) == ["epochs", "candidates"]
     assert shown[-1] == "epochs"
+
+
+def test_a_file_tells_how_much_of_it_is_read(tmp_path):
+    path, notes = tmp_path / "v.csv", Notes()
+    path.write_text("".join(f"{k},{k + 1}.5\n" for k in range(90_000)))
+    with followed(notes.progress):
+        assert len(read(path)) == 90_000
+    size = path.stat().st_size // 1000
+    done, totals = zip(*notes.told["reading"], strict=True)
+    assert set(totals) == {size}
+    assert done[-1] == size
+    assert len(set(done)) > 3

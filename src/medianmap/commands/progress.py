@@ -11,8 +11,8 @@ from .options import shows_progress
 
 # What is counted in a stage whose name does not say it.
 UNITS = {
-    "patches": "objects", "assignment": "objects", "sample": "objects", "health": "entries", "swaps": "candidates",
-    "moves": "neurons", "layout": "steps",
+    "reading": "kB", "patches": "objects", "assignment": "objects", "sample": "objects", "health": "entries",
+    "swaps": "candidates", "moves": "neurons", "layout": "steps",
 }  # fmt: skip
 
 Report = Callable[[int, "int | None", float], None]

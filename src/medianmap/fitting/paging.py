@@ -59,7 +59,8 @@ def page_of_file(
     title: str | None = None,
 ) -> str:
     """The same of the points in a file."""
-    given = read_given(file, options, labels)
+    with followed(watch.progress):
+        given = read_given(file, options, labels)
     fitted: Any = map_of(model)
     if fitted_on_dissimilarities(fitted) != (given.source is not None):
         wanted = "dissimilarities" if given.source is None else "objects that a metric compares"

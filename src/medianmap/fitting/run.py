@@ -69,7 +69,8 @@ def run_fit(
     check_settings(settings)
     with workshop(Path(out), force) as shop:
         watch.progress("reading", 0, None)
-        given = read_given(settings.input, settings.read, settings.labels)
+        with followed(watch.progress):
+            given = read_given(settings.input, settings.read, settings.labels)
         data = about_data(settings.input, given)
         if recorded and recorded.get("sha256", data.get("sha256")) != data.get("sha256"):
             watch.tell(f"{settings.input} is not the file that the configuration was made with; the map will differ.")

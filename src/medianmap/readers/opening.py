@@ -13,6 +13,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from ..steps import step
+
 HEAD_BYTES = 64 * 2**10
 HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are looked at even if they are long,
 HEAD_MOST = 16 * 2**20  # up to this size
@@ -102,7 +104,7 @@ def opening(path: str | PathLike[str]) -> Iterator[Opened]:
 def _looked_at(name: str, path: Path | None, raw: BinaryIO) -> Iterator[Opened]:
     start = raw.read(len(GZIP_MAGIC))
     compressed = start == GZIP_MAGIC
-    stream = _rejoined(start, raw)
+    stream = _rejoined(start, _Counted(raw, None if path is None else path.stat().st_size))
     try:
         if compressed:
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
@@ -120,13 +122,26 @@ def _looked_at(name: str, path: Path | None, raw: BinaryIO) -> Iterator[Opened]:
         raise ValueError(f"{name} is damaged: it cannot be decompressed ({error}). Copy it again.") from None
 
 
-def _rejoined(head: bytes, rest: BinaryIO) -> BinaryIO:
+class _Counted:
+    """A file that tells how much of it was read."""
+
+    def __init__(self, file: BinaryIO, size: int | None) -> None:
+        self.file, self.size, self.done = file, size, 0
+
+    def read(self, n: int) -> bytes:
+        data = self.file.read(n)
+        self.done += len(data)
+        step("reading", self.done // 1000, None if self.size is None else max(self.size, self.done) // 1000)
+        return data
+
+
+def _rejoined(head: bytes, rest: BinaryIO | _Counted) -> BinaryIO:
     """One stream of `head` and then `rest`: a pipe can be looked at though it cannot be rewound."""
     return cast(BinaryIO, io.BufferedReader(_Rejoined(head, rest), buffer_size=2**18))
 
 
 class _Rejoined(io.RawIOBase):
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+    def __init__(self, head: bytes, rest: BinaryIO | _Counted) -> None:
         self._head = io.BytesIO(head)
         self._rest = rest
 
