@@ -6,7 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beta_path import standard_error
-from .chromosomes import HALVES, PART, TENFOLD, TUNING, Setting, by_seed, chapter, chosen, means, narrower, tried
+from .chromosomes import (
+    HALVES,
+    PART,
+    TENFOLD,
+    TUNING,
+    Setting,
+    accuracy,
+    best,
+    by_seed,
+    chapter,
+    chosen,
+    compared,
+    means,
+    tried,
+)
 from .runs import Runs
 from .tables import Claim, Figure, figure, markdown, told_values
 
@@ -22,24 +36,10 @@ def sizes_of(runs: Runs) -> list[int]:
     return sorted({int(setting.removeprefix(HALVES + "K=").split(",")[0]) for setting in runs.settings(HALVES + "K=")})
 
 
-def accuracy(runs: Runs, how: str, name: str) -> NDArray[np.float64]:
-    """(n,) learned labels where labels guided the map, posterior ones elsewhere; by halves the mean of both."""
-    measure = "learned" if "supervised" in name else "posterior"
-    values = runs.values(how + name, measure)
-    return by_seed(values) if how == HALVES else values
-
-
-def best(runs: Runs, K: int) -> Setting:
-    """The candidate that is best on the halves it is reported for."""
-    ran = [setting for setting in tried(runs, K) if HALVES + setting.name in runs.records]
-    return max(ran, key=lambda setting: accuracy(runs, HALVES, setting.name).mean())
-
-
 def names(runs: Runs, K: int) -> dict[str, float | None]:
     """The settings to compare, with the chapter's accuracy."""
     gas, clusters = REPORTED.get(K, (None, None))
-    settings = dict.fromkeys([chapter(K), Setting(K), *narrower(K), chosen(runs, K), best(runs, K)])
-    found: dict[str, float | None] = dict.fromkeys([setting.name for setting in settings], gas)
+    found: dict[str, float | None] = dict.fromkeys([setting.name for setting in compared(runs, K)], gas)
     found |= {means(K).name: clusters, means(K, "auto").name: clusters}
     return {**found, f"K={K}, FasterPAM, posterior labels": None}
 
@@ -71,10 +71,10 @@ def claims(runs: Runs) -> list[Claim]:
             values = accuracy(runs, HALVES, setting.name)
             what = f"halves, K={K}: supervised median NG, {how}, reaches {LEAST[K]:g}"
             found.append(Claim(PART, what, told_values(values, 4), bool(values.mean() >= LEAST[K])))
-        for setting in (chapter(K), Setting(K), *narrower(K)):
-            gain = gain_over_means(runs, setting)
+        for setting, other in pairs(runs, K):
+            gain = gain_over(runs, setting, other)
             if len(gain):
-                what = f"10-fold: {setting.name} is above {means(K, setting.annealing).name}"
+                what = f"10-fold: {setting.name} is above {other.name}"
                 found.append(Claim(PART, what, told_values(gain, 4), bool(gain.mean() > 0)))
     twelve = runs.values(HALVES + TWELVE, "posterior")
     if len(twelve) and len(sizes_of(runs)) > 1:
@@ -88,7 +88,7 @@ def sentences(runs: Runs) -> list[str]:
     n = max(
         (len(runs.values(setting, "learned")) // 2 for setting in runs.settings(HALVES + "K=100, superv")), default=0
     )
-    folds = {K: len(accuracy(runs, TENFOLD, chapter(K).name)) for K in sizes_of(runs)}
+    folds = max((len(accuracy(runs, TENFOLD, chapter(K).name)) for K in sizes_of(runs)), default=0)
     N, classes = (int(runs.values("data", what)[0]) for what in ("N", "classes"))
     said = [
         f"{N} strings of {classes} classes; the chapter has 4200 of 22"
@@ -96,9 +96,9 @@ def sentences(runs: Runs) -> list[str]:
         + ". Edit distance, substitution |a-b|, insertion and deletion 4.5. 'Halves' trains on part a and tests on "
         "part b, and back; a run is the mean of both directions for one seed"
         + (f" ({n} seeds at K=100)" if n else "")
-        + ". '10-fold' is stratified cross-validation over all strings; a run is a fold"
-        + "".join(f" (at K={K} the first {folds[K]} of the ten)" for K in folds if 0 < folds[K] < 10)
-        + ". Supervised maps (beta 0.1 "
+        + ". '10-fold' is stratified cross-validation over all strings"
+        + (f", {folds // 10} times with other folds" if folds > 10 else "")
+        + "; a run is a fold. Supervised maps (beta 0.1 "
         "unless said otherwise) are judged by their learned labels. The chapter states neither its splits nor "
         "sigma_start nor what happens when two prototypes meet; 'chapter's annealing' is annealing='median' from "
         "sigma_start = K/2.",
@@ -109,9 +109,9 @@ def sentences(runs: Runs) -> list[str]:
             said.append(
                 f"K={K}: '{setting.name}' "
                 + (
-                    "was best of all settings in three folds within part a"
+                    "was best of all settings by cross-validation within part a"
                     if TUNING + setting.name in runs.records
-                    else "is the setting that was best for the smaller map in three folds within part a"
+                    else "is the setting that was best for the smaller map by cross-validation within part a"
                 )
                 + ". The list of settings was drawn up after trial runs on both halves, so that no figure of "
                 "the halves is quite untouched by choice."
@@ -123,39 +123,45 @@ def sentences(runs: Runs) -> list[str]:
                 )
             )
         said += [*_missed(runs, K), *_against_means(runs, K)]
-    if any(len(accuracy(runs, TENFOLD, setting.name)) for K in sizes_of(runs) for setting in narrower(K)):
+    if folds:
         said.append(
-            "The narrower start of the ten folds, sigma_start 5, was taken from the table of choices below: it was "
-            "chosen on strings that it is judged on. The other rows of the ten folds are at the chapter's beta and at "
-            "defaults."
+            "Settings other than the chapter's and our default come into the ten folds from part a or from both "
+            "halves, so that they were chosen on strings that they are judged on."
         )
     return said
 
 
-def gain_over_means(runs: Runs, setting: Setting) -> NDArray[np.float64]:
-    """(n,) accuracy of a gas above K-means of the same K and annealing, fold by fold; empty where one is missing."""
-    gas, other = (accuracy(runs, TENFOLD, one.name) for one in (setting, means(setting.K, setting.annealing)))
-    return gas - other if len(gas) == len(other) else np.zeros(0)
+def pairs(runs: Runs, K: int) -> list[tuple[Setting, Setting]]:
+    """Neural gas and the K-means to set it beside: the chapter's, and for what anneals as our default also ours."""
+    rivals = [means(K), means(K, "auto")]
+    return [(gas, other) for gas in compared(runs, K) for other in rivals[: 1 if gas.annealing == "median" else 2]]
+
+
+def gain_over(runs: Runs, setting: Setting, other: Setting) -> NDArray[np.float64]:
+    """(n,) accuracy of one setting above another's, fold by fold; empty where one is missing."""
+    ours, theirs = (accuracy(runs, TENFOLD, one.name) for one in (setting, other))
+    return ours - theirs if len(ours) == len(theirs) else np.zeros(0)
 
 
 def _against_means(runs: Runs, K: int) -> list[str]:
     """Neural gas against K-means on the same folds, and whether the chapter's order is found."""
     said = []
-    for setting in (chapter(K), Setting(K), *narrower(K)):
-        gain = gain_over_means(runs, setting)
+    for setting, other in pairs(runs, K):
+        gain = gain_over(runs, setting, other)
         if len(gain) > 1:
             said.append(
                 f"On the same folds '{setting.name}' is {abs(gain.mean()):.4f} "
-                f"{'above' if gain.mean() > 0 else 'below'} '{means(K, setting.annealing).name}', "
+                f"{'above' if gain.mean() > 0 else 'below'} '{other.name}', "
                 f"{'more' if _clear(gain) else 'less'} than two standard errors ({standard_error(gain):.4f} each)."
             )
-    theirs, ours = gain_over_means(runs, chapter(K)), gain_over_means(runs, Setting(K))
+    theirs, ours = gain_over(runs, chapter(K), means(K)), gain_over(runs, Setting(K), means(K))
     if len(theirs) > 1 and len(ours) > 1 and theirs.mean() <= 0:
         found = f"K={K}: the chapter's order, neural gas above K-means, is not found under its annealing from K/2"
         if ours.mean() <= 0:
             said.append(f"{found}, nor under our default.")
         else:
-            said.append(f"{found}; under our default it is, {'clearly' if _clear(ours) else 'but not clearly'}.")
+            clearly = "clearly" if _clear(ours) else "but not clearly"
+            said.append(f"{found}; our default is above the same K-means, {clearly}.")
     return said
 
 
@@ -175,7 +181,7 @@ def _missed(runs: Runs, K: int) -> list[str]:
             "annealing, sigma_start K/2, 5 and 10, and beta 0.1, 0.05 and 0.02, and at K=100 the choices in the table "
             "below."
         )
-    gas = {s.name: accuracy(runs, TENFOLD, s.name) for s in (chapter(K), Setting(K), *narrower(K))}
+    gas = {s.name: accuracy(runs, TENFOLD, s.name) for s in compared(runs, K)}
     gas = {name: values for name, values in gas.items() if len(values)}
     if gas:
         name, values = max(gas.items(), key=lambda pair: pair[1].mean())

@@ -43,7 +43,7 @@ def stage(plan: Plan, runs: Runs) -> list[Task]:
     return [
         task(f"{STUDY}{base}, {what}", 2 * s + d, one, plan, setting, *split, plan.seed + s)
         for d, split in enumerate(halves(plan))
-        for s in range(plan.runs_of(1, 1))
+        for s in range(plan.runs_of(2, 1))
         for base, start in BASES.items()
         for what, setting in changes(start).items()
     ]
