@@ -5,7 +5,14 @@ import pytest
 from maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 from scipy.spatial.distance import cdist
 
-from medianmap import BatchNeuralGas, MedianKMeans, MedianNeuralGas, PatchClusterer, as_dissimilarity
+from medianmap import (
+    BatchNeuralGas,
+    MedianKMeans,
+    MedianNeuralGas,
+    PatchClusterer,
+    RelationalKMeans,
+    as_dissimilarity,
+)
 from medianmap.datasets import load_breast_cancer
 from medianmap.patches.compare import compare_passes, sampled
 from medianmap.patches.intake import intake
@@ -150,3 +157,8 @@ def test_mistakes_are_said(rng):
     ]:
         with pytest.raises(error, match=said):
             call()
+
+
+def test_combinations_have_no_last_run(rng):
+    with pytest.raises(TypeError, match="RelationalKMeans has no last run with all data"):
+        compare_passes(RelationalKMeans(3), blobs(rng))

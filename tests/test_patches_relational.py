@@ -158,7 +158,7 @@ def test_an_estimate_and_a_budget_count_the_points_that_carry(X):
     gas = made(RelationalNeuralGas)
     few, many = (PatchClusterer(gas, 100, points_per_prototype=q).estimate(X).n_evaluations for q in (1, 20))
     # What the four patches after the first are compared with, besides themselves.
-    assert many - few == 4 * 100 * 6 * 19
+    assert many - few == 4 * 100 * 6 * 15  # 20 would be more than a patch has
     short = PatchClusterer(gas, 100, points_per_prototype=20, max_evaluations=few).fit(X)
     assert short.n_evaluations_ <= few
 
@@ -172,3 +172,56 @@ def test_data_no_larger_than_the_map():
     X = np.arange(6.0)[:, None]
     passed = PatchClusterer(made(RelationalKMeans), 6).fit(X)
     assert sorted(passed.exemplar_indices_.tolist()) == list(range(6))
+
+
+def test_few_new_points_after_prototypes_that_stand_for_nothing():
+    two_places = np.repeat([[0.0, 0.0], [1.0, 1.0]], 15, axis=0)
+    km = RelationalKMeans(8, metric="sqeuclidean", random_state=0)
+    passed = PatchClusterer(km, 30).partial_fit(two_places)
+    passed.partial_fit(np.array([[5.0, 5.0], [6.0, 6.0]]))
+    assert passed.multiplicities_.sum() == 32
+    stream = iter([[0.0, 0.0]] * 30 + [[1.0, 1.0]] * 30 + [[2.0, 3.0]])
+    assert PatchClusterer(km, 30).fit(stream).multiplicities_.sum() == 61
+
+
+def test_a_saved_pass_over_blocks_goes_on_with_the_same_rows(X, tmp_path):
+    D = squared(X[:200])
+    passed = PatchClusterer(made(RelationalKMeans, metric="precomputed"), 100).fit(D[:100, :100])
+    save(passed, tmp_path / "m.mmap")
+    loaded = load(tmp_path / "m.mmap")
+    at = np.r_[passed.carried_indices_, 100:200]
+    for each in (passed, loaded):
+        each.partial_fit(D[np.ix_(at, at)])
+        G = by_formula(D, each.carried_indices_.reshape(6, -1))
+        np.testing.assert_allclose(each.transform(D), G, atol=1e-9 * D.max())
+    assert np.array_equal(loaded.carried_indices_, passed.carried_indices_)
+
+
+def test_a_block_of_other_rows_is_refused(X):
+    D = squared(X[:200])
+    passed = PatchClusterer(made(RelationalKMeans, metric="precomputed"), 100).fit(D[:100, :100])
+    at = np.r_[passed.exemplar_indices_, 100:200]
+    with pytest.raises(ValueError, match="are not the points that carry the prototypes so far"):
+        passed.partial_fit(D[np.ix_(at, at)])
+
+
+def test_no_more_is_carried_than_a_patch_has(X):
+    passed = PatchClusterer(made(RelationalKMeans), 60, points_per_prototype=1000).fit(X)
+    assert len(passed.carried_indices_) == 60
+    parts = PatchClusterer(made(RelationalKMeans), n_patches=10, points_per_prototype=1000).fit(X)
+    assert len(parts.carried_indices_) == 48  # 8 each, of patches of 50
+
+
+def test_a_tree_uses_its_budget(rng):
+    X = blobs(rng, n=600, centers=5)
+    gas = RelationalNeuralGas(10, metric="sqeuclidean", random_state=0, n_epochs=5)
+    passed = PatchClusterer(gas, 300, merge="tree", max_evaluations=100_000).fit(X)
+    assert not passed.stopped_early_
+    assert passed.n_evaluations_ <= 100_000
+
+
+def test_points_that_are_too_few_carry_themselves():
+    passed = PatchClusterer(made(RelationalKMeans, metric="precomputed"), 60)
+    passed.fit(np.zeros((60, 60))).partial_fit(np.zeros((len(passed.carried_indices_) + 1,) * 2))
+    assert passed.multiplicities_.sum() == 61
+    assert len(passed.carried_indices_) >= 6

@@ -189,3 +189,14 @@ def test_what_does_not_fit_in_memory_is_refined_by_one_thread_to_the_same_end(me
         partly = estimator(method, 6, metric=metric, **params).fit(X)
         np.testing.assert_array_equal(partly.medoid_indices_, whole.medoid_indices_)
     assert threads == {threading.get_ident()}
+
+
+def test_few_swaps_come_after_training_not_instead_of_it(rng):
+    X = blobs(rng, n=200, centers=8)
+    plain = MedianKMeans(12, metric="sqeuclidean", random_state=0).fit(X)
+    errors = [
+        MedianKMeans(12, metric="sqeuclidean", refine="swap", max_swaps=n, random_state=0).fit(X).inertia_
+        for n in (0, 2, 5)
+    ]
+    assert errors[0] == plain.inertia_
+    assert errors == sorted(errors, reverse=True)

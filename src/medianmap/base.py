@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -26,7 +26,7 @@ from .sources import check_queries
 from .sources.base import FloatArray, IntArray
 from .spaces import Space
 from .threads import limited
-from .validation import check_count, check_n_jobs, check_n_prototypes, check_weights
+from .validation import check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from .weights import Weights
 
 logger = logging.getLogger("medianmap")
@@ -89,6 +89,7 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     init: Any
     n_init: int
+    warm_start: bool
     random_state: Any
     n_jobs: int | None
     verbose: int
@@ -144,16 +145,25 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         sample_weight : (N,) multiplicities, 1 by default. A point of weight 2 counts like two points, one of weight 0
             like none: it can be no prototype, but it gets a label.
         """
-        self._train(X, sample_weight)
+        going_on = self.warm_start and hasattr(self, "hits_")
+        self._train(X, sample_weight, go_on_from=self._earlier if going_on else None)
         return self
 
+    def _earlier(self, space: Space, keep: IntArray) -> NDArray[Any]:
+        """The prototypes of the fit before among the points `keep` of `space`; ValueError if they are not there."""
+        raise NotImplementedError
+
     def _train(
-        self, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: State | None = None
+        self,
+        X: Any,
+        sample_weight: Any,
+        supervision: Supervision | None = None,
+        go_on_from: State | Callable[[Space, IntArray], NDArray[Any]] | None = None,
     ) -> Trained:
         """Fit, with labels where there are any.
 
-        go_on_from : where training on the same data and weights ended, with other labels or another beta; it goes on
-            from there after a short annealing.
+        go_on_from : where training on the same data and weights ended, with other labels or another beta, or what finds
+            that among the points that count; it goes on from there after a short annealing.
         """
         self._check_parameters()
         if supervision is not None:
@@ -176,8 +186,10 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             problem = Problem(training, rule.assignment, m[keep], term)
             if go_on_from is None:
                 best = self._best_run(problem, rule, K, start)
-            else:
+            elif isinstance(go_on_from, State):
                 best = self._continued(problem, rule, go_on_from)
+            else:
+                best = self._continued(problem, rule, State(self._checked_start(go_on_from(space, keep), K)))
             prototypes = space.lifted(best.prototypes, keep)
             G = self._final_distances(space, prototypes)
             fitted = {
@@ -232,6 +244,7 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _check_parameters(self) -> None:
         check_count(self.n_init, "n_init")
+        check_flag(self.warm_start, "warm_start")
         check_count(self.verbose, "verbose", at_least=0)
         check_n_jobs(self.n_jobs)
         if self.on_epoch is not None and not callable(self.on_epoch):
@@ -264,6 +277,14 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _distinct_start(self) -> bool:
         return False
+
+    def _checked_start(self, prototypes: NDArray[Any], K: int) -> NDArray[Any]:
+        if len(prototypes) != K:
+            raise ValueError(
+                f"warm_start goes on with the {len(prototypes)} prototypes of the fit before, but there are to be {K}; "
+                "set warm_start=False, or as many."
+            )
+        return prototypes
 
     def _best_run(self, problem: Problem, rule: Rule, K: int, start: NDArray[Any] | None) -> State:
         """The run of least quantization error (in d_beta if there are labels) out of n_init, the first on ties.

@@ -26,10 +26,12 @@ class MedianKMeans(KMeansRule, MedianMap):
     n_epochs : the same cap under the name that the other maps use; overrides max_iter when given.
     init : "random", "k-medoids++" (spread by dissimilarity) or K indices of data points.
     n_init : how many starts; the result of least quantization error is kept.
+    warm_start : fit goes on from the prototypes of the fit before, warmed up a little and cooled in a tenth of the
+        epochs, instead of starting anew. The data may be the same, changed a little, or with points added at the end.
     annealing : "median" (prototypes are data points all the way: the chapter's method), "relational" (they are
         combinations of the data until sigma_end, then the nearest data points, of which at most K are exchanged for
         better ones, not on a lattice nor beside labels; better maps, more time), or "auto": relational,
-        and for K-means with refine="swap" neither, since swaps come to the same end sooner by themselves.
+        and for K-means with refine="swap" and no max_swaps neither: swaps come to the same end sooner by themselves.
     collisions : "distinct" (no two prototypes share a point), "noise" (small random perturbation of the dissimilarities
         each epoch) or "allow".
     search : how prototypes are searched, "auto", "standard", "gemm", "certified" or one of the chapter's strategies
@@ -78,6 +80,7 @@ class MedianKMeans(KMeansRule, MedianMap):
         n_epochs: int | None = None,
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
@@ -95,6 +98,7 @@ class MedianKMeans(KMeansRule, MedianMap):
         self.n_epochs = n_epochs
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.annealing = annealing
         self.collisions = collisions
         self.search = search
@@ -143,6 +147,7 @@ class MedianNeuralGas(NeuralGasRule, MedianMap):
         neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
@@ -162,6 +167,7 @@ class MedianNeuralGas(NeuralGasRule, MedianMap):
         self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.annealing = annealing
         self.collisions = collisions
         self.search = search
@@ -217,6 +223,7 @@ class MedianSOM(SOMRule, MedianMap):
         neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         annealing: str = "auto",
         collisions: str = "distinct",
         search: str = "auto",
@@ -238,6 +245,7 @@ class MedianSOM(SOMRule, MedianMap):
         self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.annealing = annealing
         self.collisions = collisions
         self.search = search
@@ -270,6 +278,7 @@ class BatchKMeans(KMeansRule, BatchMap):
         n_epochs: int | None = None,
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -280,6 +289,7 @@ class BatchKMeans(KMeansRule, BatchMap):
         self.n_epochs = n_epochs
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -303,6 +313,7 @@ class BatchNeuralGas(NeuralGasRule, BatchMap):
         neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -315,6 +326,7 @@ class BatchNeuralGas(NeuralGasRule, BatchMap):
         self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -340,6 +352,7 @@ class BatchSOM(SOMRule, BatchMap):
         neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -354,6 +367,7 @@ class BatchSOM(SOMRule, BatchMap):
         self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

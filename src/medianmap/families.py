@@ -20,6 +20,7 @@ from .engine import OnEpoch, Problem, State, looked_at
 from .metrics.registry import bind
 from .refine import refine_som, swap_medoids
 from .relational import RelationalSpace, between_prototypes, products, snapped
+from .rules import AnnealedRule
 from .search import CHOICES, check_search_fits
 from .sources import (
     ComputedSource,
@@ -137,6 +138,18 @@ def source_of(space: Space) -> Source:
     return space.source
 
 
+def among(places: IntArray, keep: IntArray, n: int) -> IntArray:
+    """Where the points `places` of n are among the points `keep`, ascending; ValueError if one is not."""
+    lost = np.setdiff1d(places, keep)
+    if len(lost):
+        why = f"X has {n} points" if lost[0] >= n else "its sample_weight is 0"
+        raise ValueError(
+            f"warm_start goes on from prototypes that need point {lost[0]} of the fit before, but {why}; pass the same "
+            "points, or set warm_start=False."
+        )
+    return np.searchsorted(keep, places)
+
+
 class MedianMap(DissimilarityMap):
     """Prototypes are data points."""
 
@@ -163,6 +176,9 @@ class MedianMap(DissimilarityMap):
     def _distinct_start(self) -> bool:
         return self.collisions == "distinct"
 
+    def _earlier(self, space: Space, keep: IntArray) -> IntArray:
+        return among(self.medoid_indices_, keep, space.n_points)
+
     def _space(self, source: Source) -> MedianSpace:
         return MedianSpace(source, self.search, self.collisions, self.n_jobs)
 
@@ -171,6 +187,13 @@ class MedianMap(DissimilarityMap):
 
     def _ready(self, given: Space, m: FloatArray, K: int) -> MedianSpace:
         return self._space(self._checked(source_of(given), m, K))
+
+    @property
+    def _only_swaps(self) -> bool:
+        """Whether training has no epochs: swaps end where none of K-means could move a prototype, and get there sooner
+        by themselves, unless they are to be few."""
+        free = self.refine is not None and self.max_swaps is None
+        return self.annealing == "auto" and free and not isinstance(self, AnnealedRule)
 
     def _annealed_from(
         self,
@@ -184,8 +207,7 @@ class MedianMap(DissimilarityMap):
     ) -> State:
         """Unless annealing="median": through `sigmas` with combinations of the data as prototypes, then from the data
         points nearest to them with data points alone."""
-        if self.annealing == "auto" and self.refine is not None and isinstance(problem.assignment, Winner):
-            # Swaps end where no epoch of K-means could move a prototype, and get there sooner by themselves.
+        if self._only_swaps:
             state = looked_at(problem, start, rule.sigma_end)
             on_epoch(replace(state.history[-1], run=run))
             return self._refined(problem, state, rule)
@@ -259,6 +281,11 @@ class RelationalMap(DissimilarityMap):
 
     _signed = True
 
+    def _earlier(self, space: Space, keep: IntArray) -> FloatArray:
+        P = np.zeros((len(self.hits_), len(keep)))
+        P[:, among(self.support_, keep, space.n_points)] = self.coefficients_.toarray()
+        return P
+
     def _given_space(self, X: Any) -> RelationalSpace:
         return RelationalSpace(self._source(X), self.n_jobs)
 
@@ -304,6 +331,12 @@ class RelationalMap(DissimilarityMap):
 
 class BatchMap(BaseMap):
     """Prototypes are mean vectors; X (N, M) are vectors, compared by the squared Euclidean distance."""
+
+    def _earlier(self, space: Space, keep: IntArray) -> FloatArray:
+        W = np.asarray(self.cluster_centers_, np.float64)
+        if W.shape[1] != space.n_features:
+            raise ValueError(f"warm_start: X has {space.n_features} features, the fit before had {W.shape[1]}.")
+        return W
 
     def _given_space(self, X: Any) -> VectorSpace:
         return VectorSpace(np.asarray(check_vectors(X), dtype=np.float64, order="C"), self.n_jobs)

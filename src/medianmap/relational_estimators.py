@@ -54,6 +54,7 @@ class RelationalKMeans(KMeansRule, RelationalMap):
         n_epochs: int | None = None,
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -66,6 +67,7 @@ class RelationalKMeans(KMeansRule, RelationalMap):
         self.n_epochs = n_epochs
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -100,6 +102,7 @@ class RelationalNeuralGas(NeuralGasRule, RelationalMap):
         neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -114,6 +117,7 @@ class RelationalNeuralGas(NeuralGasRule, RelationalMap):
         self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -142,6 +146,7 @@ class RelationalSOM(SOMRule, RelationalMap):
         neighborhood: str = "exponential",
         init: Any = "random",
         n_init: int = 1,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -158,6 +163,7 @@ class RelationalSOM(SOMRule, RelationalMap):
         self.neighborhood = neighborhood
         self.init = init
         self.n_init = n_init
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..base import BaseMap
 
 MAPS = ("som", "gas", "kmeans")
-INITS = ("random", "k-medoids++")
+INITS = ("random", "k-medoids++", "embedding")
 # As the maps know them, which are not imported where help is asked for.
 ANNEALINGS = ("auto", "median", "relational")
 NEIGHBORHOODS = ("exponential", "gaussian")
@@ -82,6 +82,8 @@ def check_settings(settings: FitSettings) -> None:
 
     check_choice(settings.map, "--map", MAPS)
     check_choice(settings.init, "--init", INITS)
+    if settings.init == "embedding" and settings.map != "som":
+        raise ValueError("--init embedding lays data out on the grid of a SOM; choose another --init, or --map som.")
     check_choice(settings.annealing, "--annealing", ANNEALINGS)
     check_choice(settings.refine, "--refine", REFINEMENTS)
     if settings.neighborhood is not None:

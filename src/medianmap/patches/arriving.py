@@ -59,6 +59,12 @@ def _of_block(D: Any, progress: Progress) -> tuple[Intake, Any, Progress]:
     if before is not None:
         rows = np.arange(K)
         among = ground.to_prototypes(rows, rows) if before.D is None else before.D
+        # It is easily forgotten that combinations are carried by several points each.
+        if before.per and not np.allclose(ground.to_prototypes(rows, rows), among, 1e-5, 1e-5 * float(among.max())):
+            raise ValueError(
+                f"The first {K} rows and columns of the block are not the points that carry the prototypes so far, in "
+                "the order of carried_indices_; put those first."
+            )
         progress = replace(progress, prototypes=replace(before, points=rows, D=among))
     found = Intake(ground, None, features={"n_features_in_": progress.n_seen + n})
     return found, np.arange(K, K + n), progress

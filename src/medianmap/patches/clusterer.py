@@ -79,7 +79,7 @@ class PatchClusterer(
     compute_labels : after the pass, find every point's nearest prototype (N K more evaluations), where the data are
         still there; not for streams.
     points_per_prototype : a relational prototype, a combination of a whole patch, enters the next patch as so many
-        points nearest to it in equal parts, q. A patch then takes n (n + q K) dissimilarities; other maps take no heed.
+        points nearest to it in equal parts, q, at most p / K. Read q K for K above; other maps take no heed.
     max_evaluations : budget of the pass. Patches are made smaller until it suffices; where it cannot, the pass stops
         early.
     checkpoint : file that holds the state after every patch. A run that was killed goes on from it, and ends exactly as
@@ -95,8 +95,9 @@ class PatchClusterer(
     cluster_centers_, medoid_indices_, prototype_ids_, lattice_ : as the map has them; medoid_indices_ (K,) counts
         points in the order in which they were passed.
     exemplar_indices_, carried_indices_ : of relational maps, (K,) the points nearest to the prototypes, and
-        (K points_per_prototype,) those that carry them, prototype by prototype, the nearest first.
+        (q K,) those that carry them, prototype by prototype, the nearest first.
     multiplicities_ : (K,) weight of the points that each prototype stands for; they add up to the weight of all points.
+        Of relational maps they may be fractions: the q points of one may end at several.
     n_samples_seen_, n_patches_, n_evaluations_ : of the pass.
     stopped_early_ : whether the budget ended the pass before the data did.
     labels_, inertia_, quantization_error_ : of all points, with compute_labels.
@@ -171,8 +172,8 @@ class PatchClusterer(
         """Take in one more patch, after those of `fit` or of earlier calls.
 
         X : the patch, as the map takes it. With metric="precomputed" the extended block: dissimilarities (K + n, K + n)
-            of the K prototypes so far, in their order (of a relational map the points `carried_indices_`), and of n new
-            points; (n, n) for the first patch.
+            of the K prototypes so far, in their order (of a relational map the q K points `carried_indices_`), and of n
+            new points; (n, n) for the first patch.
         y : ignored.
         sample_weight : (n,) weights of the new points.
         """
@@ -181,7 +182,7 @@ class PatchClusterer(
             found, patch, progress = arrived(self.estimator, X, sample_weight, self._so_far(), fitted, self.n_jobs)
             if fitted is not None and found.features and not isinstance(found.ground, SourceGround):
                 validate_data(self, X, reset=False, skip_check_array=True)
-            self._finish(found, advanced(self._recipe(None, None), found.ground, progress, patch))
+            self._finish(found, advanced(self._recipe(None), found.ground, progress, patch))
         return self
 
     def _train(
@@ -193,7 +194,7 @@ class PatchClusterer(
             if self.checkpoint is not None:
                 seed = seed_of_checkpoint(self.checkpoint, seed)
             data = self._data(X, sample_weight, supervision, seed)
-            recipe = self._recipe(data.labels, supervision)
+            recipe = self._recipe(data.found.N, data.labels, supervision)
             report = reporting_patches(data.plan, self.verbose, self.on_patch)
             if self.merge == "tree":
                 with self._runner(recipe) as runner:
@@ -224,14 +225,15 @@ class PatchClusterer(
                 )
             found = intake(self.estimator, X, np.ones, self.n_jobs)
             assert found.N is not None
-            price = self._price(found.ground, price_of_sequence)
-            plan = self._plan(found.N if n_points is None else check_count(n_points, "n_points"), price)
+            N = found.N if n_points is None else check_count(n_points, "n_points")
+            price = self._price(N, found.ground, price_of_sequence)
+            plan = self._plan(N, price)
             if found.N < plan.patch_size:
                 raise ValueError(
                     f"X holds {found.N} points, but a patch has {plan.patch_size}; pass one or, better, four."
                 )
             data = Data(found, np.ones(found.N), None, np.arange(found.N), plan)
-            return estimated(self._recipe(None, None), data, price(plan.sizes))
+            return estimated(self._recipe(N), data, price(plan.sizes))
 
     # --- asking -------------------------------------------------------------------------------------------------------
 
@@ -299,7 +301,7 @@ class PatchClusterer(
             return self._progress
         if not hasattr(self, "map_"):
             return Progress(_seed(self.estimator))
-        prototypes = carried_again(self.map_)
+        prototypes = carried_again(self.map_, getattr(self, "carried_indices_", None))
         counts = self.n_patches_, self.n_samples_seen_, self.n_evaluations_, self.n_iter_
         return Progress(_seed(self.estimator), prototypes, *counts)
 
@@ -319,29 +321,36 @@ class PatchClusterer(
         m = check_weights(sample_weight, found.N)
         check_n_prototypes(K, int(np.count_nonzero(m)), "the number of prototypes")
         labels = None if supervision is None else supervision.checked(m)
-        plan = self._plan(
-            found.N, self._price(found.ground, price_of_tree if self.merge == "tree" else price_of_sequence)
-        )
+        rule = price_of_tree if self.merge == "tree" else price_of_sequence
+        plan = self._plan(found.N, self._price(found.N, found.ground, rule))
         order = np.random.default_rng([seed, 1]).permutation(found.N) if self.shuffle else np.arange(found.N)
         return Data(found, m, labels, order, plan)
 
-    def _price(self, ground: Ground, rule: Callable[[IntArray, int, Cost], int]) -> Price:
+    def _price(self, N: int, ground: Ground, rule: Callable[[IntArray, int, Cost], int]) -> Price:
         """What a pass over patches of given sizes takes on this ground."""
-        carried = n_carried(self.estimator, self.points_per_prototype)
+        carried = n_carried(self.estimator, self._per_prototype(N))
         return lambda sizes: rule(sizes, carried, ground.cost)
+
+    def _per_prototype(self, N: int | None) -> int:
+        """How many points carry a relational prototype: no more than make up a patch, or patches would grow."""
+        size = self.patch_size if self.n_patches is None or N is None else -(-N // self.n_patches)
+        return max(1, min(self.points_per_prototype, size // self.estimator._size()[0]))
 
     def _plan(self, N: int, price: Price) -> Plan:
         K, _ = self.estimator._size()
         n_patches = -(-N // self.patch_size) if self.n_patches is None else min(self.n_patches, N)
         check_patch_size(K, N // n_patches if self.n_patches else min(N, self.patch_size))
-        return planned(N, K, n_patches, self.max_evaluations, price)
+        # Smaller patches than twice what is carried would cost more.
+        least = n_carried(self.estimator, self._per_prototype(N))
+        return planned(N, least, n_patches, self.max_evaluations, price)
 
-    def _recipe(self, labels: LabelVectors | None, supervision: Supervision | None) -> Recipe:
-        warm = self.warm_start and self.merge == "sequential"
+    def _recipe(
+        self, N: int | None, labels: LabelVectors | None = None, supervision: Supervision | None = None
+    ) -> Recipe:
+        warm, per = self.warm_start and self.merge == "sequential", self._per_prototype(N)
         if labels is None or supervision is None:
-            return Recipe(self.estimator, np.empty(0), 1.0, False, warm, self.points_per_prototype)
-        beta, scaled = supervision.beta, supervision.scaled
-        return Recipe(self.estimator, labels.classes, beta, scaled, warm, self.points_per_prototype)
+            return Recipe(self.estimator, np.empty(0), 1.0, False, warm, per)
+        return Recipe(self.estimator, labels.classes, supervision.beta, supervision.scaled, warm, per)
 
     @contextmanager
     def _runner(self, recipe: Recipe) -> Iterator[Callable[[Ground], Runner]]:
@@ -387,7 +396,7 @@ class PatchClusterer(
             **(of_all_points or {}),
         }
         attributes |= {name: getattr(fitted, name) for name in OF_THE_MAP if hasattr(fitted, name)}
-        if prototypes.per:
+        if prototypes.per:  # of combinations
             attributes["carried_indices_"] = prototypes.places
         replace_fitted(self, attributes)
         self._progress = progress

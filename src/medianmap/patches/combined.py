@@ -3,6 +3,7 @@ it in equal parts (the K-approximation of patch relational neural gas; Hasenfuss
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,12 +55,13 @@ def nearest_points(G: FloatArray, places: IntArray, per: int) -> IntArray:
     return once[np.argsort(G[once], axis=0, kind="stable")[:per].T]
 
 
-def to_prototypes(ground: Ground, points: Any, prototypes: Prototypes) -> FloatArray:
-    """(n, K) dissimilarities from points to the prototypes."""
+def to_prototypes(ground: Ground, prototypes: Prototypes) -> Callable[[Any], FloatArray]:
+    """What gives the dissimilarities (n, K) from n points to the prototypes."""
     if not prototypes.per:
-        return ground.to_prototypes(points, prototypes.points)
+        return lambda points: ground.to_prototypes(points, prototypes.points)
     carried = combination(prototypes)
-    return carried.distances(ground.to_prototypes(points, take(prototypes.points, carried.at)))
+    support = take(prototypes.points, carried.at)
+    return lambda points: carried.distances(ground.to_prototypes(points, support))
 
 
 def among_prototypes(ground: Ground, prototypes: Prototypes) -> FloatArray:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from ..base import BaseMap
 from ..classifier import majority_labels
 from ..engine import State
-from ..families import MedianMap
+from ..families import MedianMap, RelationalMap
 from ..labels import UNLABELLED, LabelVectors, class_numbers, training_labels
 from ..quality import inertia
 from ..sources.base import FloatArray, IntArray
@@ -72,6 +72,8 @@ def compare_passes(
     their nearest prototype, which has the class of most labelled points of X that are nearest to it.
     """
     check_estimator(estimator)
+    if isinstance(estimator, RelationalMap):
+        raise TypeError(f"{type(estimator).__name__} has no last run with all data; pass a median or batch map.")
     if is_stream(X):
         raise ValueError("X is a stream, which can be gone through once; pass data of known length to compare passes.")
     if patch_size is not None and n_patches is not None:

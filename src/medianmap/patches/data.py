@@ -84,6 +84,7 @@ def _unweighted(points: Any, seen: int) -> Patch:
 def distance_blocks(found: Intake, prototypes: Prototypes) -> Iterator[tuple[IntArray, FloatArray]]:
     """(places (n,), dissimilarities (n, K) from these points to the prototypes), over all points."""
     assert found.N is not None
+    distances = to_prototypes(found.ground, prototypes)
     for part in panels(found.N, BLOCK):
         at = np.arange(part.start, part.stop)
-        yield at, to_prototypes(found.ground, found.take(at), prototypes)
+        yield at, distances(found.take(at))

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from ..base import BaseMap, replace_fitted
 from ..families import MedianMap, RelationalMap
+from ..sources.base import IntArray
 from ..sources.computed import take
 from .combined import combination
 from .ground import ObjectGround, Prototypes
@@ -60,19 +61,18 @@ def _combinations(found: Intake, prototypes: Prototypes) -> dict[str, Any]:
     return fitted
 
 
-def carried_again(fitted: Any) -> Prototypes:
-    """The prototypes of a map that `answering_map` made, without the dissimilarities among them, which it lacks."""
+def carried_again(fitted: Any, places: IntArray | None) -> Prototypes:
+    """The prototypes of a map that `answering_map` made, without the dissimilarities among them, which it lacks.
+
+    places : carried_indices_ of a relational map.
+    """
     m = fitted.hits_
-    if not isinstance(fitted, RelationalMap):
-        places = getattr(fitted, "medoid_indices_", np.full(len(m), -1))
-        points = places if fitted.cluster_centers_ is None else fitted.cluster_centers_
-        return Prototypes(points, places, m, None, np.empty((len(m), 0)))
-    alpha = fitted.coefficients_
-    per = int(alpha.indptr[1])
-    at = alpha.indices.reshape(len(m), per)
-    # The nearest first, as before.
-    first = fitted.support_[at] != fitted.exemplar_indices_[:, None]
-    at = np.take_along_axis(at, np.argsort(first, axis=1, kind="stable"), axis=1).ravel()
-    places = fitted.support_[at]
-    points = take(fitted.support_objects_, at) if hasattr(fitted, "support_objects_") else places
-    return Prototypes(points, places, np.repeat(m / per, per), None, np.empty((len(at), 0)), per)
+    if places is None:
+        own: IntArray = getattr(fitted, "medoid_indices_", np.full(len(m), -1))
+        centers = own if fitted.cluster_centers_ is None else fitted.cluster_centers_
+        return Prototypes(centers, own, m, None, np.empty((len(m), 0)))
+    per = len(places) // len(m)
+    points: Any = places
+    if hasattr(fitted, "support_objects_"):
+        points = take(fitted.support_objects_, np.searchsorted(fitted.support_, places))
+    return Prototypes(points, places, np.repeat(m / per, per), None, np.empty((len(places), 0)), per)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -132,7 +132,8 @@ def cluster_patch(
     counting = patch.counting()
     fitted = recipe.map_of(seed, counting.places if before is None else None)
     if len(counting.m) + (0 if standing is None else len(standing.m)) < K:
-        return _each_its_own(ground, before, patch, K)
+        alone, done = _each_its_own(ground, before, patch, K)
+        return replace(alone, per=int(isinstance(fitted, RelationalMap))), done
     data, evaluations = ground.extended(standing, counting.points, counting.places)
     both = _joined(ground, standing, counting)
     start = None
@@ -182,27 +183,33 @@ def _each_its_own(ground: Ground, before: Prototypes | None, patch: Patch, K: in
     return Prototypes(both.points, both.places, both.m, D, both.y).subset(order), Done(patch.n_read, evaluations, 0)
 
 
-def _start(before: Prototypes, data: Any, fitted: BaseMap) -> State:
-    """The prototypes before as the state to go on from, so that a lattice keeps its orientation."""
+def _start(before: Prototypes, data: Any, fitted: BaseMap) -> State | None:
+    """The prototypes before as the state to go on from, so that a lattice keeps its orientation.
+
+    None where there are fewer new points than prototypes that stand for nothing.
+    """
     Y = np.where(np.isnan(before.labels), _class_shares(before), before.labels)
     if not isinstance(data, DenseSource):
         return State(before.points, Y)
     assert before.D is not None
     standing = np.flatnonzero(before.m > 0)
-    places = np.full(len(before.m), -1, np.intp)
-    places[standing] = np.arange(len(standing))
     free = np.arange(len(standing), data.shape[0])
-    points = places.reshape(before.n, -1)  # (K, points that carry a prototype)
-    for j in np.flatnonzero(points[:, 0] < 0):
+    place = np.full(len(before.m), -1, np.intp)  # of each point among the data
+    place[standing] = np.arange(len(standing))
+    rows = place.reshape(before.n, before.width).copy()
+    dead = np.flatnonzero(rows[:, 0] < 0)
+    if len(dead) > len(free):
+        return None
+    for j in dead:
         # The new point nearest to the nearest prototype that stands for something: no evaluation is needed for it.
-        own = np.arange(len(places)).reshape(points.shape)[j]
+        own = np.arange(j * before.width, (j + 1) * before.width)
         host = int(before.D[np.ix_(own, standing)].mean(axis=0).argmin())
         nearest = int(data.block(np.array([host]), free)[0].argmin())
-        points[j], free = free[nearest], np.delete(free, nearest)
+        rows[j], free = free[nearest], np.delete(free, nearest)
     if not isinstance(fitted, RelationalMap):
-        return State(places, Y)
+        return State(rows[:, 0], Y)
     P = np.zeros((before.n, data.shape[0]))
-    np.add.at(P, (np.arange(before.n)[:, None], points), 1.0 / points.shape[1])
+    np.add.at(P, (np.arange(before.n)[:, None], rows), 1.0 / before.width)
     return State(P, Y)
 
 

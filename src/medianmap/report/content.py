@@ -269,10 +269,7 @@ def _training(fitted: Any) -> dict[str, Any] | None:
 
 def _combines(fitted: Any) -> bool:
     """Whether exemplars were combinations of the data until the last epochs, so that the error rises there."""
-    refined_at_once = getattr(fitted, "refine", None) is not None and not isinstance(fitted, AnnealedRule)
-    if not isinstance(fitted, MedianMap) or (fitted.annealing == "auto" and refined_at_once):
-        return False
-    return fitted.annealing != "median"
+    return isinstance(fitted, MedianMap) and fitted.annealing != "median" and not fitted._only_swaps
 
 
 def _plain(value: Any) -> Any:
