@@ -20,7 +20,7 @@ $(INSTALLED): pyproject.toml
 	@touch $@
 
 demo: $(INSTALLED)  ## Map 630 globins by their alignments and print the map
-	@$(BIN)/medianmap demo
+	@$(BIN)/medianmap demo --force
 
 test: $(INSTALLED)  ## Run all tests
 	$(BIN)/python -m pytest -n auto

@@ -29,6 +29,15 @@ def demo(tmp_path_factory):
     return folder, medianmap("demo", cwd=folder)
 
 
+def test_the_demo_replaces_nothing_unasked(demo):
+    folder, _ = demo
+    before = {file: file.read_bytes() for file in (folder / "medianmap-demo").iterdir()}
+    again = medianmap("demo", "--grid", "2x2", cwd=folder)
+    assert again.returncode == 2
+    assert "exists already and is not empty" in again.stderr
+    assert {file: file.read_bytes() for file in (folder / "medianmap-demo").iterdir()} == before
+
+
 def test_the_demo_prints_a_map_and_names_its_files(demo):
     folder, done = demo
     assert done.returncode == 0, done.stderr

@@ -58,6 +58,16 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing(fasta, capsys, tmp_path, a
     assert [entry.name for entry in tmp_path.iterdir()] == [fasta]
 
 
+@pytest.mark.parametrize("name", ["D.npy.gz", "D.tsv", "D"])
+def test_the_name_says_what_is_written(fasta, capsys, name):
+    assert run(fasta, "--metric", "edit", "-o", name) == 2
+    assert (
+        capsys.readouterr().err
+        == f"medianmap: {name} must end in .npy: that is what is written; -o - prints a table.\n"
+    )
+    assert not Path(name).exists()
+
+
 def test_the_file_is_read_as_told_and_a_guess_is_said(fasta, capsys):
     Path("t.csv").write_text("key,one,two\na,xy,pq\nb,xyz,pq\n")
     assert run("t.csv", "--metric", "edit", "-o", "D.npy") == 2

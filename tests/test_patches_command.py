@@ -3,6 +3,7 @@
 import gzip
 import shlex
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,8 +63,8 @@ def test_the_configuration_repeats_the_run(words, tmp_path, monkeypatch):
     assert run(*args, "-o", "out").exit_code == 0
     text = (tmp_path / "out/config.toml").read_text()
     config = tomllib.loads(text)
-    assert (config["map"], config["k"], config["patch"], config["seed"]) == ("gas", 4, 50, 3)
-    assert (config["params"], config["patches"], config["data"]["objects"]) == ({"indel": 2}, {"merge": "tree"}, 300)
+    assert (config["map"], config["n_clusters"], config["patch_size"], config["random_state"]) == ("gas", 4, 50, 3)
+    assert (config["metric_params"], config["merge"], config["data"]["objects"]) == ({"indel": 2}, "tree", 300)
     again = shlex.split(text.splitlines()[0].removeprefix("# "))
     assert again[:2] == ["medianmap", "patches"]
     assert run(*again[2:]).exit_code == 0
@@ -84,9 +85,56 @@ def test_an_earlier_model_is_not_replaced_unasked(words, tmp_path):
     before = (tmp_path / "out/model.mmap").read_bytes()
     refused = run(*args, "--seed", 5)
     assert isinstance(refused.exception, FileExistsError)
-    assert "holds model.mmap already" in str(refused.exception)
+    assert "exists already and is not empty" in str(refused.exception)
     assert (tmp_path / "out/model.mmap").read_bytes() == before
     assert run(*args, "--seed", 5, "--force").exit_code == 0
+    assert run(*args, "--gzip", "--force").exit_code == 0
+    left = sorted(file.name for file in (tmp_path / "out").iterdir())
+    assert left == ["config.toml", "model.mmap", "prototypes.tsv.gz"]
+
+
+def test_a_configuration_of_a_pass_is_none_of_a_fit(words, tmp_path, capsys):
+    assert run(words, "--metric", "edit", "-k", 4, "--patch-size", 50, "-o", tmp_path / "out").exit_code == 0
+    with pytest.raises(SystemExit) as stopped:
+        main(["fit", "--config", str(tmp_path / "out/config.toml"), "-o", str(tmp_path / "new")])
+    assert stopped.value.code == 2
+    assert "there is no setting 'patch_size'" in capsys.readouterr().err
+
+
+def test_ids_of_standard_input_and_of_exemplars(words, tmp_path):
+    args = ("--metric", "edit", "-k", "4", "--patch-size", "50", "-o")
+    piped = CliRunner().invoke(cli, ["patches", "-", *args, str(tmp_path / "a")], input=words.read_bytes())
+    assert piped.exit_code == 0, piped.output
+    assert run(words, *args, tmp_path / "b").exit_code == 0
+    for name in ("model.mmap", "prototypes.tsv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    placed = CliRunner().invoke(cli, ["predict", str(tmp_path / "a" / "model.mmap"), str(words)])
+    assert {line.split("\t")[2] for line in placed.stdout.splitlines()[1:]} <= {f"w{k}" for k in range(300)}
+
+
+def test_columns_of_a_table(tmp_path):
+    table = tmp_path / "words.csv"
+    table.write_text("note,word,name\n" + "".join(f"7,{'AC' * (1 + k % 5)},n{k}\n" for k in range(60)))
+    args = ("--metric", "edit", "-k", 3, "--patch-size", 20, "--read", "string=word", "--read", "id=name")
+    done = run(table, *args, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    model = load(tmp_path / "out/model.mmap")
+    assert model.prototype_ids_ == [f"n{k}" for k in model.medoid_indices_]
+    placed = CliRunner().invoke(cli, ["predict", str(tmp_path / "out/model.mmap"), str(table)])  # reads it alike
+    assert placed.stdout.splitlines()[1].startswith("n0\t")
+
+
+@pytest.mark.parametrize("name", ["bad\udcff.txt", "we ird\u2028n\n.txt", "-x.txt"])
+def test_odd_names_of_files(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("".join(f"{'AC' * (1 + k % 5)}\n" for k in range(60)))
+    done = run("--metric", "edit", "-k", 3, "--patch-size", 20, "-o", "out", "--", name)
+    assert done.exit_code == 0, (done.output, done.exception)
+    text = (tmp_path / "out/config.toml").read_bytes().decode()
+    assert tomllib.loads(text)["input"] == name.encode("utf-8", "replace").decode()
+    if name == "-x.txt":
+        again = shlex.split(text.splitlines()[0].removeprefix("# "))
+        assert run(*again[2:]).exit_code == 0
 
 
 def test_som_tree_and_budget(words, tmp_path):
@@ -115,6 +163,7 @@ def test_a_checkpoint_is_gone_on_from(words, tmp_path):
         (["nowhere.fasta", "--metric", "edit"], "nowhere.fasta"),
         (["{words}", "--metric", "editt"], "no metric 'editt'"),
         (["{words}", "--metric", "edit", "--map", "som"], "--map som needs it"),
+        (["{words}", "--metric", "edit", "--map", "som", "--grid", "2x2", "-k", "7"], "-k goes with --map gas"),
         (["{words}", "--metric", "edit", "-k", "60", "--patch-size", "50"], "fewer than the 60 prototypes"),
         (
             ["{words}", "--metric", "edit", "--map", "kmeans", "--neighborhood", "gaussian"],

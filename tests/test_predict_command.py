@@ -66,6 +66,39 @@ def test_objects_are_read_as_those_of_training_were(here, capsys):
     assert capsys.readouterr().out.splitlines()[1].startswith(f"{WORDS[0]}\t")
 
 
+def test_other_files_than_those_of_training(here, capsys):
+    table = "name,word,kind\n" + "".join(f"{i},{w},{w[0]}\n" for i, w in zip(IDS, WORDS, strict=True))
+    Path("words.csv").write_text(table)
+    chosen = ("--read", "id=name", "--read", "string=word", "--read", "label=kind")
+    assert run("fit", "words.csv", "--metric", "edit", "--map", "kmeans", "-k", "3", *chosen, "-q", "-o", "map") == 0
+    Path("unlabelled.csv").write_text("".join(line.rpartition(",")[0] + "\n" for line in table.splitlines()))
+    for verb in ("predict", "assign", "report"):
+        for file in ("unlabelled.csv", "new.fasta"):
+            out = f"{verb}-{file}.{'html' if verb == 'report' else 'tsv'}"
+            assert run(verb, "map/model.mmap", file, "-o", out) == 0, capsys.readouterr().err
+    assert [row["id"] for row in rows("predict-unlabelled.csv.tsv")] == IDS
+
+
+def test_a_configuration_of_somebody_else_is_left_alone(here, capsys):
+    assert fit("--map", "kmeans", "-k", "3", "-q", "-o", "map") == 0
+    for text in ('baseURL = "https://example.org"', "not toml at all ["):
+        Path("map/config.toml").write_text(text)
+        assert run("predict", "map/model.mmap", "new.fasta") == 0
+        assert run("report", "map/model.mmap") == 2
+        assert "Missing argument INPUT" in capsys.readouterr().err
+
+
+def test_data_that_have_moved(here, capsys, monkeypatch):
+    assert fit("--map", "kmeans", "-k", "3", "-q", "-o", "map") == 0
+    Path("below").mkdir()
+    monkeypatch.chdir("below")
+    said = "map/config.toml names the data words.fasta, which are not there; run this where they are, or give INPUT."
+    for args in (("report", "../map/model.mmap"), ("plot", "../map/model.mmap", "-o", "p.svg"),
+                 ("fit", "--config", "../map/config.toml", "-o", "new")):  # fmt: skip
+        assert run(*args) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_files_packed_and_plain_and_standard_input(classifier, monkeypatch, capsys):
     assert run("predict", "map/model.mmap", "new.fasta") == 0
     printed = capsys.readouterr().out

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import hashlib
+import os
 import re
 import shlex
 import tomllib
@@ -77,12 +78,15 @@ def test_an_earlier_result_is_not_replaced_unasked(folder, capsys):
     capsys.readouterr()
     assert run(*args, "--seed", "5") == 2
     assert capsys.readouterr().err == (
-        "medianmap: out holds representatives.tsv already; choose another folder for -o, or pass --force to replace "
-        "the files of an earlier run.\n"
+        "medianmap: The folder out exists already and is not empty; choose another for -o, or pass --force to replace "
+        "the files of an earlier run in it.\n"
     )
     assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
     assert run(*args, "--seed", "5", "--force") == 0
     assert tomllib.loads(Path("out/config.toml").read_text())["seed"] == 5
+    assert run(*args, "--gzip", "--force") == 0
+    assert sorted(os.listdir("out")) == sorted(["config.toml", *(f"{name}.gz" for name in FILES)])
+    assert sorted(os.listdir()) == ["c.clstr", "c.tsv", "out", "s.fasta"]
 
 
 def test_a_folder_that_cannot_be_made(folder, capsys):
@@ -157,7 +161,7 @@ def test_a_sample_is_told(folder, capsys):
         (("s.fasta", "c.tsv", "-o", "out"), "s.fasta looks like sequences, not clusters"),
         (("-", "-", "-o", "out"), "cannot both be standard input"),
         (("c.tsv", "s.fasta"), "Missing option"),
-        (("c.tsv", "s.fasta", "-o", "c.tsv"), "c.tsv' is a file"),
+        (("c.tsv", "s.fasta", "-o", "c.tsv"), "c.tsv is a file"),
         (("c.tsv", "s.fasta", "-o", "out", "--metric", "edits"), "There is no metric 'edits'"),
         (("c.tsv", "s.fasta", "-o", "out", "--metric", "precomputed"), "s.fasta holds 5 strings and no dissim"),
         (("c.tsv", "D.npy", "-o", "out", "--metric", "precomputed"), "D.npy has no ids"),

@@ -35,8 +35,6 @@ def test_nobody_hears_steps_unless_followed():
     step("alone", 1, 2)
     with followed(notes.progress):
         step("work", 1, 2)
-        with followed(None):
-            step("silent", 1, 2)
         assert [part.stop for part in in_steps("rows", 7, 3)] == [3, 6, 7]
     step("after", 1, 2)
     assert notes.told == {"work": [(1, 2)], "rows": [(0, 7), (3, 7), (6, 7), (7, 7)]}

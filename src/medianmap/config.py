@@ -37,7 +37,7 @@ TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "seed": ((int,), "a whole number"),
     "threads": ((int,), "a whole number"),
 }
-RECORDED = ("data", "versions", "patches")  # what a run leaves for the record; no settings of a fit
+RECORDED = ("data", "versions")  # what a run leaves for the record; no settings
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -63,6 +63,17 @@ def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
         settings["grid"] = parse_grid(settings["grid"])
     recorded = content.get("data", {})
     return settings, recorded if isinstance(recorded, dict) else {}
+
+
+def settings_in(path: Path) -> dict[str, Any]:
+    """What a file beside a model says of its making, unchecked; nothing where it is not of this library."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return {}
+    if "medianmap" not in content.get("versions", {}):
+        return {}
+    return {name: value for name, value in content.items() if name not in RECORDED}
 
 
 def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,7 +104,7 @@ def config_text(settings: FitSettings, data: Mapping[str, Any]) -> str:
 
 def toml_text(said: str, values: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     """A comment, the settings, what tells the data, and versions; settings of None stand there as a comment."""
-    lines = [f"# {line}" for line in said.splitlines()]
+    lines = [f"# {line}" for line in _written(said).split("\n")]
     tables: dict[str, Mapping[str, Any]] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
@@ -132,4 +143,9 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, float):
         return repr(value)
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return _written(json.dumps(value, ensure_ascii=False)).replace("\x7f", "\\u007f")
+
+
+def _written(text: str) -> str:
+    """The text as UTF-8 can hold it: a file name may be bytes that are no text."""
+    return text.encode("utf-8", "replace").decode()

@@ -14,8 +14,8 @@ _follower: ContextVar[Follower | None] = ContextVar("follower", default=None)
 
 
 @contextmanager
-def followed(follower: Follower | None) -> Iterator[None]:
-    """The follower hears of the steps inside; None silences them where whoever works has a bar of its own."""
+def followed(follower: Follower) -> Iterator[None]:
+    """The follower hears of the steps inside."""
     before = _follower.set(follower)
     try:
         yield

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from .options import close, shows_progress, speaking, threads_option
-from .progress import progress_bar
-from .reading import parse_named, read_option
+from .reading import length_of, query_options, read_option
 from .streams import is_stdout, printed
+from .watching import watched
 
 
 @click.command()
@@ -47,15 +47,14 @@ def assign(
     from ..persistence import load
 
     fitted = load(model)
-    options = {} if format_ is None else {"format": format_}
-    objects, streamed = queries_in(fitted, file, options | parse_named(reading, "--read", "kind=vectors"))
-    shown = shows_progress()
-    length = length_of(file, streamed) if shown and streamed else None
-    with (
-        progress_bar(shown, length) as report,
-        printed("assigned.tsv") if is_stdout(out) else nullcontext(out) as target,
-    ):
-        done = assign_all(fitted, objects, target, block=block, n_jobs=threads, resume=not restart, on_progress=report)
+    given = reading if format_ is None else (*reading, f"format={format_}")
+    objects, streamed = queries_in(fitted, file, query_options(model, fitted, file, given))
+    length = length_of(file, streamed) if shows_progress() and streamed else None
+    with watched() as watch, printed("assigned.tsv") if is_stdout(out) else nullcontext(out) as target:
+        done = assign_all(
+            fitted, objects, target, block=block, n_jobs=threads, resume=not restart,
+            on_progress=lambda done, total, _: watch.progress("assignment", done, total or length),
+        )  # fmt: skip
     fresh = done.n_objects - done.n_resumed
     taken = f", {done.n_resumed} of them by an earlier run" if done.n_resumed else ""
     close(
@@ -64,13 +63,3 @@ def assign(
         f"{fresh / max(done.seconds, 1e-9):.0f} objects a second",
         data_on_stdout=is_stdout(out),
     )
-
-
-def length_of(file: Path, format_: str) -> int:
-    """How many objects there are, for the time left: one quick look at the file, exact up to a header."""
-    from ..readers.opening import opening
-
-    with opening(file) as opened:
-        if format_ == "fasta":
-            return sum(line.startswith(b">") for line in opened.stream)
-        return sum(1 for _ in opened.stream) // (4 if format_ == "fastq" else 1)

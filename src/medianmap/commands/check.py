@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import seed_option, speaking
+from .options import seed_option, speaking, threads_option
 from .reading import param_option, parse_params, read_file, read_objects, read_option
 from .watching import watched
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @read_option
 @click.option("--json", "as_json", is_flag=True, help="Print numbers for a program instead of sentences.")
 @seed_option
+@threads_option
 @speaking
 @click.pass_context
 def check(
@@ -34,6 +35,7 @@ def check(
     reading: tuple[str, ...],
     as_json: bool,
     seed: int,
+    threads: int | None,
 ) -> None:
     """Say whether the dissimilarities in FILE can be used, and what they are like.
 
@@ -45,13 +47,15 @@ def check(
     from ..steps import followed
 
     with watched() as watch, followed(watch.progress):
-        source = open_source(file, metric, params, reading)
+        source = open_source(file, metric, params, reading, threads)
         health = check_dissimilarity(source, seed=seed, on_progress=watch.entries)
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
     context.exit(0 if health.ok else 2)
 
 
-def open_source(file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...]) -> Source:
+def open_source(
+    file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...], threads: int | None
+) -> Source:
     """What the file holds under the metric; a matrix in a .npy file stays on disk."""
     import numpy as np
 
@@ -59,7 +63,7 @@ def open_source(file: Path, metric: str, params: tuple[str, ...], reading: tuple
     from ..sources import as_dissimilarity, is_store
 
     if metric != "precomputed":
-        return read_objects(file, reading).source(metric, metric_params=parse_params(params))
+        return read_objects(file, reading).source(metric, metric_params=parse_params(params), n_jobs=threads)
     if not reading and is_store(file):
         return as_dissimilarity(file)
     found = read_file(file, reading)

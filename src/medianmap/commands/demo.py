@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..fitting.settings import parse_grid
-from .options import close, console, seed_option, speaking
+from .options import close, console, force_option, seed_option, speaking, threads_option
 from .watching import watched
 
 
@@ -16,8 +16,10 @@ from .watching import watched
               show_default=True, help="Folder for the files.")  # fmt: skip
 @seed_option
 @click.option("--grid", default="6x8", show_default=True, metavar="ROWSxCOLUMNS", help="Neurons of the map.")
+@threads_option
+@force_option
 @speaking
-def demo(out: Path, seed: int, grid: str) -> None:
+def demo(out: Path, seed: int, grid: str, threads: int | None, force: bool) -> None:
     """Map 630 globins by how their sequences align, and say where each family lies.
 
     Example: medianmap demo --grid 8x10 -o my-demo
@@ -26,6 +28,6 @@ def demo(out: Path, seed: int, grid: str) -> None:
     from ..report.text import render
 
     with watched() as watch:
-        result = run_demo(out, parse_grid(grid), seed, watch)
+        result = run_demo(out, parse_grid(grid), seed, watch, threads=threads, force=force)
     console().print(render(result.summary))
     close("\nWrote " + ", ".join(str(file) for file in result.files))

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from .options import close, speaking, threads_option
-from .progress import progress_bar
 from .reading import param_option, parse_params, read_objects, read_option
 from .streams import is_stdout, printed
+from .watching import watched
 
 
 @click.command()
@@ -45,12 +45,18 @@ def distances(
     Example: medianmap distances words.txt --metric edit --param indel=2 -o D.npy
     """
     from ..allpairs import all_pairs
+    from ..steps import followed
 
     metric_params = parse_params(params)
-    records = read_objects(file, reading)
-    with _target(out) as target, progress_bar(unit="dissimilarities") as report:
-        stored = all_pairs(records.objects, metric, target, metric_params=metric_params, ids=records.ids, dtype=dtype,
-                           n_jobs=threads, on_progress=report, resume=not restart)  # fmt: skip
+    if not is_stdout(out) and out.suffix != ".npy":
+        raise ValueError(f"{out} must end in .npy: that is what is written; -o - prints a table.")
+    with _target(out) as target, watched() as watch:
+        with followed(watch.progress):
+            records = read_objects(file, reading)
+        stored = all_pairs(
+            records.objects, metric, target, metric_params=metric_params, ids=records.ids, dtype=dtype, n_jobs=threads,
+            resume=not restart, on_progress=lambda done, total, _: watch.progress("dissimilarities", done, total),
+        )  # fmt: skip
     if is_stdout(out):
         return
     n = stored.shape[0]

@@ -11,8 +11,8 @@ import click
 from ..fitting.settings import INITS, MAPS, MOST_SEED, FitSettings, parse_grid
 from ..writers import counted
 from .maps import trained
-from .options import close, gzip_option, speaking, threads_option
-from .reading import labels_option, param_option, parse_named, parse_params, read_option
+from .options import close, force_option, gzip_option, speaking, threads_option
+from .reading import check_data_of, labels_option, param_option, parse_named, parse_params, read_option
 from .watching import watched
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0, MOST_SEED), help="Start of the random numbers; 0 by default.")
 @threads_option
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings of an earlier run (TOML).")
-@click.option("--force", is_flag=True, help="Replace the files of an earlier fit in DIR.")
+@force_option
 @gzip_option
 @click.option("--no-report", is_flag=True, help="Leave out report.html.")
 @speaking
@@ -64,7 +64,7 @@ def fit(
 
     settings, recorded = _settings(file, config, options)
     check_out(out, force)  # at once, before compilers and linear algebra are loaded
-    _check_there(settings.input)
+    _check_there(settings.input, None if file is not None else config)
     with watched() as watch:
         from ..fitting.run import run_fit
 
@@ -90,8 +90,10 @@ def _settings(file: str | None, config: Path | None, options: dict[str, Any]) ->
     return FitSettings(**settings), recorded if settings["input"] == before.get("input") else {}
 
 
-def _check_there(file: str) -> None:
-    if file != "-" and not Path(file).exists():
+def _check_there(file: str, config: Path | None) -> None:
+    if config is not None:
+        check_data_of(config, file)
+    elif file != "-" and not Path(file).exists():
         raise FileNotFoundError(f"There is no file {file}; check the path.")
 
 

@@ -34,6 +34,7 @@ threads_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Start of the random numbers."
 )
+force_option = click.option("--force", is_flag=True, help="Replace the files of an earlier run in the folder.")
 gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
 
 

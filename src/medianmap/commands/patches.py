@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..fitting.settings import MAPS, check_neighborhood_fits, make_map, parse_grid
-from ..writers import tsv_lines, write_lines
-from .assign import length_of
-from .folders import folder_for, force_option
+from ..writers import counted, tsv_lines, write_lines
 from .maps import trained
-from .options import close, gzip_option, seed_option, shows_progress, speaking, threads_option
-from .progress import progress_bar
-from .reading import param_option, parse_params
+from .options import close, force_option, gzip_option, seed_option, shows_progress, speaking, threads_option
+from .reading import length_of, param_option, parse_named, parse_params, read_option
 from .repeating import CONFIG, config_lines
+from .watching import watched
 
 if TYPE_CHECKING:
     from ..patches.clusterer import PatchClusterer
+
+FILES = ("model.mmap", "prototypes.tsv", "prototypes.tsv.gz", CONFIG)
+USUAL_K = 50
 
 
 @click.command()
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
 @click.option("--metric", required=True, metavar="NAME", help="How two objects are compared.")
 @param_option
+@read_option
 @click.option("--map", "kind", type=click.Choice(MAPS), default="gas", show_default=True, help="Which map.")
-@click.option("-k", "n_clusters", type=click.IntRange(1), default=50, show_default=True, help="Number of prototypes.")
+@click.option("-k", "n_clusters", type=click.IntRange(1), help=f"Prototypes of gas and kmeans; {USUAL_K} by default.")
 @click.option("--grid", default=None, metavar="ROWSxCOLUMNS", help="Neurons of a SOM.")
 @trained
 @click.option("--patch-size", type=click.IntRange(1), default=1000, show_default=True, help="Points of a patch.")
@@ -36,74 +39,99 @@ if TYPE_CHECKING:
 @click.option("--scheduler", default=None, metavar="ADDRESS", help="Dask scheduler to run the tree on.")
 @threads_option
 @seed_option
-@click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to write.")
 @force_option
 @gzip_option
 @speaking
-def patches(file: Path, out: Path, gzip: bool, force: bool, **options: Any) -> None:
+def patches(file: Path, out: Path, gzip: bool, force: bool, reading: tuple[str, ...], **options: Any) -> None:
     """Map the sequences, strings or vectors of INPUT in one pass, patch by patch, in memory that does not grow.
 
     Writes model.mmap, prototypes.tsv and config.toml. With --checkpoint the same command goes on after a run that
-    was killed.
+    was killed. Ids are not compared with each other; those of standard input are kept in memory.
 
     Example: medianmap patches words.txt --metric edit -k 5 --patch-size 100 -o words-map
     """
+    from ..fitting.folder import workshop
     from ..persistence import save
-    from ..readers import iter_records
 
-    clusterer, table = built(**options), "prototypes.tsv.gz" if gzip else "prototypes.tsv"
-    with folder_for(out, ("model.mmap", table, CONFIG), force), progress_bar(length=_length(file)) as report:
-        clusterer.set_params(on_patch=lambda record: report(record.n_samples_seen, None, record.seconds))
+    clusterer, source = built(**options), _Objects(file, parse_named(reading, "--read", "id=name"))
+    table = "prototypes.tsv.gz" if gzip else "prototypes.tsv"
+    with workshop(out, force, FILES) as shop, watched() as watch:
+        length = _length(file)
+        clusterer.set_params(on_patch=lambda record: watch.progress("patches", record.n_samples_seen, length))
+        watch.progress("patches", 0, length)
         try:
-            clusterer.fit(record.object for record in iter_records(file))
+            clusterer.fit(iter(source))
         except KeyboardInterrupt:
             again = "the same command goes on" if options["checkpoint"] else "with --checkpoint it could go on"
             raise KeyboardInterrupt(f"stopped; {again} where it was.") from None
-    clusterer.set_params(on_patch=None, checkpoint=None, client=None)
-    save(clusterer, out / "model.mmap")
-    # The ids of a few exemplars: reading once more costs less than keeping all ids of a long file.
-    places = {int(place): j for j, place in enumerate(clusterer.medoid_indices_)}
-    ids = [""] * len(places)
-    if str(file) != "-":
-        for place, record in enumerate(iter_records(file)):
-            if place in places:
-                ids[places[place]] = record.id
-    rows = zip(range(len(ids)), ids, clusterer.medoid_indices_, clusterer.multiplicities_, strict=True)
-    lines = tsv_lines(["prototype", "id", "place", "multiplicity"], ((*row, f"{m:g}") for *row, m in rows))
-    config = _config(file, clusterer, options)
-    write_lines({out / table: lines, out / CONFIG: config})
+        clusterer.set_params(on_patch=None, checkpoint=None, client=None)
+        ids = source.ids_at(clusterer.medoid_indices_.tolist())
+        for layer in (clusterer, clusterer.map_):
+            layer.prototype_ids_ = ids
+        rows = zip(range(len(ids)), ids, clusterer.medoid_indices_, clusterer.multiplicities_, strict=True)
+        lines = tsv_lines(["prototype", "id", "place", "multiplicity"], ((*row, f"{m:g}") for *row, m in rows))
+        save(clusterer, shop.files / "model.mmap")
+        config = _config(file, source.options, clusterer, options)
+        write_lines({shop.files / table: lines, shop.files / CONFIG: config})
+        shop.deliver()
     stopped = ", stopped by the budget" if clusterer.stopped_early_ else ""
     close(
-        f"{clusterer.n_samples_seen_} objects in {clusterer.n_patches_} patches{stopped}, "
-        f"{clusterer.n_evaluations_} dissimilarities. Wrote {out / 'model.mmap'}, {out / table}, {out / CONFIG}"
+        f"{counted(clusterer.n_samples_seen_, 'object')} in {clusterer.n_patches_} "
+        f"{'patch' if clusterer.n_patches_ == 1 else 'patches'}{stopped}, {clusterer.n_evaluations_} dissimilarities. "
+        f"Wrote model.mmap, {table}, {CONFIG} into {out}"
     )
 
 
-def _config(file: Path, clusterer: PatchClusterer, options: dict[str, Any]) -> list[str]:
-    """config.toml: what a fit has, too, under the same names, and what is peculiar to one pass in a table."""
+class _Objects:
+    """The objects of a file as a stream, and the ids of some of them after it."""
+
+    def __init__(self, file: Path, options: dict[str, Any]) -> None:
+        self.file, self.options = file, options
+        self.kept: list[str] | None = [] if str(file) == "-" else None  # a pipe cannot be read again
+
+    def __iter__(self) -> Iterator[Any]:
+        from ..readers import iter_records
+
+        for record in iter_records(self.file, **self.options):
+            if self.kept is not None:
+                self.kept.append(record.id)
+            yield record.object
+
+    def ids_at(self, places: list[int]) -> list[str]:
+        """The ids at these places; reading a long file once more costs less than keeping all of its ids."""
+        from ..readers import iter_records
+
+        if self.kept is not None:
+            return [self.kept[place] for place in places]
+        wanted, found = set(places), {}
+        for place, record in enumerate(iter_records(self.file, **self.options)):
+            if place in wanted:
+                found[place] = record.id
+        return [found[place] for place in places]
+
+
+def _config(file: Path, read: dict[str, Any], clusterer: PatchClusterer, options: dict[str, Any]) -> list[str]:
+    """config.toml: what decides the pass, with all parameters of the map."""
     from ..config import about_file
 
     map_: Any = clusterer.estimator
-    kind = options["kind"]
+    plain = {name: value for name, value in map_.get_params(deep=False).items() if isinstance(value, str | float | int)}
     values = {
         "input": str(file),
-        "map": kind,
+        "map": options["kind"],
         "grid": options["grid"],
-        "k": None if kind == "som" else options["n_clusters"],
-        "metric": options["metric"],
-        "patch": clusterer.patch_size,
-        "epochs": map_.max_iter if kind == "kmeans" else map_.n_epochs,
-        "sigma_end": None if kind == "kmeans" else map_.sigma_end,
-        "neighborhood": None if kind == "kmeans" else map_.neighborhood,
-        "annealing": map_.annealing,
-        "refine": map_.refine or "none",
-        "seed": options["seed"],
+        "patch_size": clusterer.patch_size,
+        "merge": clusterer.merge,
+        "max_evaluations": clusterer.max_evaluations,
+        **{name: value for name, value in plain.items() if name not in ("verbose", "n_jobs")},
         "threads": options["threads"],
-        "params": dict(map_.metric_params or {}),
-        "patches": {"merge": clusterer.merge, "max_evaluations": clusterer.max_evaluations},
+        "metric_params": dict(map_.metric_params or {}),
+        "read": read,
     }
-    data = {"objects": clusterer.n_samples_seen_, "patches": clusterer.n_patches_, **about_file(file)}
-    return config_lines(values, data)
+    return config_lines(
+        values, {"objects": clusterer.n_samples_seen_, "patches": clusterer.n_patches_, **about_file(file)}
+    )
 
 
 def built(
@@ -111,7 +139,7 @@ def built(
     metric: str,
     params: tuple[str, ...],
     kind: str,
-    n_clusters: int,
+    n_clusters: int | None,
     grid: str | None,
     patch_size: int,
     max_evaluations: int | None,
@@ -127,11 +155,13 @@ def built(
 
     if (kind == "som") != (grid is not None):
         raise click.UsageError("--grid goes with --map som, and --map som needs it, for example --grid 6x8.")
+    if kind == "som" and n_clusters is not None:
+        raise click.UsageError("-k goes with --map gas and kmeans; the neurons of a SOM are given as --grid.")
     if metric == "precomputed":
         raise ValueError("Dissimilarities cannot be streamed in patches; medianmap fit --patch SIZE goes through them.")
     check_neighborhood_fits(kind, {"--neighborhood": training.get("neighborhood")})
     map_ = make_map(
-        kind, None if grid is None else parse_grid(grid), n_clusters,
+        kind, None if grid is None else parse_grid(grid), n_clusters or USUAL_K,
         metric=metric, metric_params=parse_params(params), random_state=seed, **training,
     )  # fmt: skip
     return PatchClusterer(

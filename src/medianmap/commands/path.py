@@ -60,6 +60,7 @@ def path(
     import medianmap
 
     from ..files import check_target, write_bytes
+    from ..steps import followed
     from ..tables import as_tsv
 
     if plot is not None and plot == out:
@@ -71,7 +72,8 @@ def path(
         check_target(each)
     metric_params = parse_params(params)
     with watched() as watch:
-        X, metric = _compared(file, metric, metric_params, reading, threads, watch)
+        with followed(watch.progress):
+            X, metric = _compared(file, metric, metric_params, reading, threads, watch)
         map_ = getattr(medianmap, MAPS[kind])(
             metric=metric, metric_params=metric_params or None if metric != "precomputed" else None,
             init="k-medoids++", n_init=starts or STARTS[kind], random_state=seed, n_jobs=threads,

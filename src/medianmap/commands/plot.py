@@ -10,7 +10,7 @@ import click
 
 from .drawing import DPI, drawn, picture_format
 from .options import close, note, speaking, threads_option
-from .reading import labels_option, parse_named, read_option, settings_beside
+from .reading import labels_option, own_data, read_option, read_options, settings_beside
 from .streams import is_stdout
 from .watching import watched
 
@@ -65,14 +65,17 @@ def plot(
     fitted = load(model)
     picture = _choose(fitted, model, what)
     _refuse_idle(picture, {"--labels": labels, "--component": component, "--groups": groups})
-    X, y = _data(fitted, model, file, picture, reading, labels)
-    points = None
-    if picture in OF_DATA:
-        from ..fitting.assigning import assigned_blocks
+    from ..steps import followed
 
-        with watched() as watch:
+    with watched() as watch, followed(watch.progress):
+        X, y = _data(fitted, model, file, picture, reading, labels)
+        points = None
+        if picture in OF_DATA:
+            from ..fitting.assigning import assigned_blocks
+
             points = assigned_blocks(fitted, X, n_jobs=threads, watch=watch).table()
-    _write(out, drawn(lambda: draw(fitted, picture, X, y, component, groups, points), format_, dpi))
+        content = drawn(lambda: draw(fitted, picture, X, y, component, groups, points), format_, dpi)
+    _write(out, content)
     if not is_stdout(out):
         close(f"Wrote {out}: {picture} of {type(fitted).__name__}")
 
@@ -142,13 +145,13 @@ def _data(
         if file is not None:
             note(f"{file} is not read: {picture} is drawn from the model alone.")
         return None, None
-    settings = settings_beside(model) if file is None else {}
+    settings = settings_beside(model)
     if file is None and "input" not in settings:
         needed = "the matrix that it was fitted on" if of_matrix else "the data"
         raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")
-    options = {**settings.get("read", {}), **parse_named(reading, "--read", "kind=matrix")}
-    file = Path(settings["input"]) if file is None else file
-    given = read_given(str(file), options, labels or settings.get("labels"))
+    if file is None:
+        file, labels = Path(own_data(model, settings)), labels or settings.get("labels")
+    given = read_given(str(file), read_options(file, reading, settings), labels)
     if given.note:
         note(f"{file}: {given.note}")
     if picture == "labels" and given.labels is None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import click
 
-from .options import speaking, threads_option
-from .reading import parse_named, read_option, settings_beside
+from .options import shows_progress, speaking, threads_option
+from .reading import length_of, query_options, read_option
 from .watching import watched
 
 
@@ -45,9 +44,10 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     if out != "-":
         _check_name(Path(out))
     fitted = load(model)
-    objects, _ = queries_in(fitted, file, _options(model, fitted, reading))
+    objects, streamed = queries_in(fitted, file, query_options(model, fitted, file, reading))
     with watched() as watch:
-        blocks = assigned_blocks(fitted, by_prototype(fitted, objects), None, threads, watch)
+        length = length_of(Path(file), streamed) if streamed and shows_progress() else None
+        blocks = assigned_blocks(fitted, by_prototype(fitted, objects), None, threads, watch, length)
         try:
             rows = blocks.rows()
             first = next(rows, None)  # what is wrong with the file is said before anything is printed
@@ -63,18 +63,6 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
             raise KeyboardInterrupt(
                 f"stopped;{left} run the same command again, or medianmap assign, which can go on where it was."
             ) from None
-
-
-def _options(model: Path, fitted: Any, reading: tuple[str, ...]) -> dict[str, Any]:
-    """Objects are read as those of training were, if a configuration says how; in their own file's format."""
-    from ..patches.assign_all import map_of
-    from ..patches.queries import fitted_on_dissimilarities
-
-    given = parse_named(reading, "--read", "kind=vectors")
-    if fitted_on_dissimilarities(map_of(fitted)):  # the table of a square matrix is another kind than that of queries
-        return given
-    before = settings_beside(model).get("read", {})
-    return {**{name: value for name, value in before.items() if name != "format"}, **given}
 
 
 def _check_name(out: Path) -> None:

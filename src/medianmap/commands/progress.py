@@ -7,36 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .options import shows_progress
-
 # What is counted in a stage whose name does not say it.
 UNITS = {
     "reading": "kB", "patches": "objects", "assignment": "objects", "sample": "objects", "health": "entries",
     "swaps": "candidates", "moves": "neurons", "layout": "steps",
 }  # fmt: skip
-
-Report = Callable[[int, "int | None", float], None]
-
-
-@contextmanager
-def progress_bar(shown: bool | None = None, length: int | None = None, unit: str = "objects") -> Iterator[Report]:
-    """A bar, and the function (done, total, seconds) that moves it; `length` stands in for a total that is not known.
-
-    shown : None finds out whether stderr is a terminal, and -q not given.
-    """
-    start: list[tuple[int, float]] = []  # what an earlier run did is no measure of the pace of this one
-    with _bars(shows_progress() if shown is None else shown) as bars:
-        task = bars.add_task("", total=None)
-
-        def report(done: int, total: int | None, seconds: float) -> None:
-            if not start:
-                start.append((done, seconds))
-            n, at = start[0]
-            rate = (done - n) / (seconds - at) if seconds > at else 0.0
-            told = pace(rate, done, total or length, unit)
-            bars.update(task, completed=done, total=total or length, description=told)
-
-        yield report
 
 
 @contextmanager
@@ -49,9 +24,11 @@ def stage_bars(shown: bool) -> Iterator[Callable[[str, int, int | None], None]]:
             now = time.perf_counter()
             if stage not in stages:
                 stages[stage] = _Stage(bars.add_task("", total=total), done, now)
-            for name, each in stages.items():
-                bars.update(each.task, visible=name == stage)
             at = stages[stage]
+            if not at.shown:
+                for each in stages.values():
+                    each.shown = each is at
+                    bars.update(each.task, visible=each.shown)
             if done < at.done:  # the stage has come again
                 at.start, at.began = done, now
             at.done = done
@@ -66,7 +43,7 @@ class _Stage:
     """The bar of a stage, and since when it has done how much."""
 
     def __init__(self, task: Any, done: int, now: float) -> None:
-        self.task, self.start, self.began, self.done = task, done, now, done
+        self.task, self.start, self.began, self.done, self.shown = task, done, now, done, False
 
 
 def _bars(shown: bool) -> Any:

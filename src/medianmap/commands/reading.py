@@ -50,13 +50,53 @@ def parse_params(given: tuple[str, ...]) -> dict[str, Any]:
 
 def settings_beside(model: Path) -> dict[str, Any]:
     """What config.toml beside the model, as `fit` leaves it, says; data that came from standard input are gone."""
-    from ..config import read_config
+    from ..config import settings_in
 
-    beside = model.parent / "config.toml"
-    settings = read_config(beside)[0] if beside.is_file() else {}
+    settings = settings_in(model.parent / "config.toml")
     if settings.get("input") == "-":
         del settings["input"]
     return settings
+
+
+def own_data(model: Path, settings: dict[str, Any]) -> str:
+    """The file that the settings beside the model name."""
+    check_data_of(model.parent / "config.toml", settings["input"])
+    return str(settings["input"])
+
+
+def check_data_of(config: Path, file: str) -> None:
+    """FileNotFoundError if the file that a configuration names is not there."""
+    if file != "-" and not Path(file).exists():
+        raise FileNotFoundError(
+            f"{config} names the data {file}, which are not there; run this where they are, or give INPUT."
+        )
+
+
+def read_options(file: str | Path, reading: tuple[str, ...], settings: dict[str, Any]) -> dict[str, Any]:
+    """How to read the file: as --read says, and else as the data of a model were read, which `settings` tell.
+
+    Another file than those data is read alike if its name ends alike, but for labels, which it need not have.
+    """
+    before = dict(settings.get("read", {}))
+    if str(file) != settings.get("input"):
+        before.pop("label", None)
+        if _ending(file) != _ending(settings.get("input", "")):
+            before = {}
+    return {**before, **parse_named(reading, "--read", "kind=matrix")}
+
+
+def query_options(model: Path, fitted: Any, file: str | Path, reading: tuple[str, ...]) -> dict[str, Any]:
+    """How to read new objects: as those of training were, if a configuration says how."""
+    from ..patches.assign_all import map_of
+    from ..patches.queries import fitted_on_dissimilarities
+
+    # The table of a square matrix is another kind than that of queries.
+    settings = {} if fitted_on_dissimilarities(map_of(fitted)) else settings_beside(model)
+    return read_options(file, reading, settings)
+
+
+def _ending(file: str | Path) -> str:
+    return Path(Path(file).name.lower().removesuffix(".gz")).suffix
 
 
 def read_file(file: Path, reading: tuple[str, ...]) -> Records | Matrix:
@@ -92,3 +132,13 @@ def read_dissimilarities(file: Path, reading: tuple[str, ...]) -> Source:
     if not isinstance(found, Matrix):
         raise ValueError(f"{file} holds {len(found)} {found.kind} and no dissimilarities; choose another --metric.")
     return found.source()
+
+
+def length_of(file: Path, format_: str) -> int:
+    """How many objects there are, for the time left: one quick look at the file, exact up to a header."""
+    from ..readers.opening import opening
+
+    with opening(file) as opened:
+        if format_ == "fasta":
+            return sum(line.startswith(b">") for line in opened.stream)
+        return sum(1 for _ in opened.stream) // (4 if format_ == "fastq" else 1)

@@ -17,7 +17,7 @@ def config_lines(values: Mapping[str, Any], data: Mapping[str, Any]) -> list[str
     from ..config import toml_text
 
     said = f"{command_line(click.get_current_context())}\nrepeats the run into a new folder DIR."
-    return toml_text(said, values, data).splitlines()
+    return toml_text(said, values, data).rstrip("\n").split("\n")
 
 
 def command_line(context: click.Context) -> str:
@@ -26,7 +26,8 @@ def command_line(context: click.Context) -> str:
     for parameter in context.command.params:
         name = parameter.name or ""
         value = context.params.get(name)
-        if value is None or context.get_parameter_source(name) is ParameterSource.DEFAULT or name in ("out", "force"):
+        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if value is None or not given or name in ("out", "force", "checkpoint"):  # those belong to that run alone
             continue
         if isinstance(parameter, click.Argument):
             arguments.append(str(value))
@@ -35,4 +36,5 @@ def command_line(context: click.Context) -> str:
         else:
             for each in value if parameter.multiple else [value]:
                 words += [parameter.opts[-1], str(each)]
-    return f"{shlex.join([*words[:2], *arguments, *words[2:]])} -o DIR"
+    dashed = any(each.startswith("-") and each != "-" for each in arguments)
+    return shlex.join([*words, "-o", "DIR", *(["--"] if dashed else []), *arguments])

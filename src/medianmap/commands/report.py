@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from .options import close, speaking, threads_option
-from .reading import labels_option, parse_named, read_option, settings_beside
+from .reading import labels_option, own_data, read_option, read_options, settings_beside
 from .streams import is_stdout
 from .watching import watched
 
@@ -43,12 +43,12 @@ def report(
     settings = settings_beside(model)
     if file is None and "input" not in settings:
         raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / 'config.toml'} that names a file.")
-    options = {**settings.get("read", {}), **parse_named(reading, "--read", "kind=vectors")}
+    if file is None:
+        file, labels = own_data(model, settings), labels or settings.get("labels")
+    options = read_options(file, reading, settings)
     with watched() as watch:
         from ..fitting.paging import page_of_file
 
-        if file is None:
-            file, labels = settings["input"], labels or settings.get("labels")
         page = page_of_file(fitted, file, options, labels, settings, watch, threads, title)
     if is_stdout(out):
         sys.stdout.buffer.write(page.encode())

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..writers import fasta_lines, tsv_lines, write_lines
-from .folders import folder_for, force_option
-from .options import close, gzip_option, note, seed_option, speaking, threads_option
-from .progress import progress_bar
+from .options import close, force_option, gzip_option, note, seed_option, speaking, threads_option
 from .reading import param_option, parse_named, parse_params, read_dissimilarities, read_objects, read_option
 from .repeating import CONFIG, config_lines
+from .watching import watched
 
 if TYPE_CHECKING:
     from ..readers import Records
@@ -26,7 +25,7 @@ FILES = ("representatives.tsv", "members.tsv", "coverage.tsv", "representatives.
 @click.command()
 @click.argument("clusters", metavar="CLUSTERS", type=click.Path(path_type=Path))
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to write.")
 @click.option("--metric", default="alignment", show_default=True, metavar="NAME",
               help="How two members are compared; 'precomputed' if INPUT holds dissimilarities.")  # fmt: skip
 @param_option
@@ -53,28 +52,33 @@ def representatives(
     Example: medianmap representatives run_cluster.tsv proteins.fasta -o medoids --threads -1
     """
     from ..config import about_file
+    from ..fitting.folder import workshop
     from ..readers.clusters import read_clusters
     from ..representatives import representatives as find
+    from ..steps import followed
 
     if str(clusters) == str(file) == "-":
         raise click.UsageError("CLUSTERS and INPUT cannot both be standard input; write one of them to a file.")
     metric_params = parse_params(params)
-    given = read_clusters(clusters)
-    records, ids, objects = _input(file, metric, reading)
     values = {"clusters": str(clusters), "input": str(file), "metric": metric, "max_members": max_members,
               "outlier_mads": outlier_mads, "seed": seed, "threads": threads, "params": metric_params,
               "read": parse_named(reading, "--read", "kind=matrix")}  # fmt: skip
-    names = [f"{name}{'.gz' if gzip else ''}" for name in FILES]
-    with folder_for(out, (*names, CONFIG), force), progress_bar(unit="dissimilarities") as report:
+    with workshop(out, force, (*FILES, *(f"{name}.gz" for name in FILES), CONFIG)) as shop, watched() as watch:
         try:
+            with followed(watch.progress):
+                given = read_clusters(clusters)
+                records, ids, objects = _input(file, metric, reading)
             found = find(given, ids, objects, metric, metric_params=metric_params, max_members=max_members,
-                         outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=report)  # fmt: skip
-            config = config_lines(values, {"objects": len(ids), **about_file(file)})
-            written = write_representatives(out, given, found, ids, records, config, gzip)
+                         outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=lambda done, total, _:
+                         watch.progress("dissimilarities", done, total))  # fmt: skip
+            sums = {"objects": len(ids), **about_file(file), "clusters": about_file(clusters)}
+            names = write_representatives(shop.files, given, found, ids, records, config_lines(values, sums), gzip)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 "stopped, and nothing was written; run the same again, or with --max-members for less work."
             ) from None
+        shop.deliver()
+    written = [out / name for name in names]
     _tell(given, found, ids, file, written)
 
 
@@ -97,7 +101,7 @@ def write_representatives(
     records: Records | None,
     config: list[str],
     gzip: bool,
-) -> list[Path]:
+) -> list[str]:
     """Write the tables, of strings a FASTA file, and config.toml; all are whole before the first takes its place."""
     from ..representatives import coverage
 
@@ -121,7 +125,7 @@ def write_representatives(
     if records is not None and records.kind == "strings":
         texts["representatives.fasta"] = _fasta(records, found.clusters["medoid"].tolist())
     packed = {folder / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()}
-    return write_lines({**packed, folder / CONFIG: config})
+    return [file.name for file in write_lines({**packed, folder / CONFIG: config})]
 
 
 def _fasta(records: Records, places: list[int]) -> Iterator[str]:

@@ -31,13 +31,14 @@ class AssignedBlocks:
     queries: Queries
     n_jobs: int | None
     watch: Watch
+    length: int | None = None  # of a stream, where somebody counted
 
     def __iter__(self) -> Iterator[tuple[Block, Nearest]]:
         fitted = map_of(self.model)
         with limited(self.n_jobs), limited(1):  # our own threads do the work, not those of BLAS
             for block in self.queries.blocks(BLOCK):
                 yield block, two_nearest(self._to_prototypes(fitted, block))
-                self.watch.progress("assignment", block.start + len(block), self.queries.n)
+                self.watch.progress("assignment", block.start + len(block), self.queries.n or self.length)
 
     def _to_prototypes(self, fitted: Any, block: Block) -> FloatArray:
         if isinstance(self.queries.objects, ToPrototypes):
@@ -83,12 +84,17 @@ class ToPrototypes:
 
 
 def assigned_blocks(
-    model: Any, X: Any, ids: Any = None, n_jobs: int | None = None, watch: Watch | None = None
+    model: Any,
+    X: Any,
+    ids: Any = None,
+    n_jobs: int | None = None,
+    watch: Watch | None = None,
+    length: int | None = None,
 ) -> AssignedBlocks:
     """X, as `assign_all` takes it, on its way to the prototypes."""
     fitted = map_of(model)
     queries = Queries(fitted, X, X.ids, X.shape[0]) if isinstance(X, ToPrototypes) else as_queries(fitted, X, ids)
-    return AssignedBlocks(model, queries, n_jobs, watch or Watch())
+    return AssignedBlocks(model, queries, n_jobs, watch or Watch(), length)
 
 
 def exemplar_names(fitted: Any) -> list[str]:

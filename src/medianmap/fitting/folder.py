@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def check_out(out: Path, force: bool) -> None:
         if any(out.iterdir()) and not force:
             raise FileExistsError(
                 f"The folder {out} exists already and is not empty; choose another for -o, or pass --force to replace "
-                "the files of an earlier fit in it."
+                "the files of an earlier run in it."
             )
     elif out.exists():
         raise NotADirectoryError(f"{out} is a file; give -o the name of a folder.")
@@ -37,8 +37,8 @@ def check_out(out: Path, force: bool) -> None:
 class Workshop:
     """`DIR.partial` beside the folder: the new files while they grow, and what can be gone on with."""
 
-    def __init__(self, out: Path) -> None:
-        self.out = out
+    def __init__(self, out: Path, names: Sequence[str]) -> None:
+        self.out, self.names = out, names
         named = out if out.name not in ("", "..") else out.resolve()  # "." has no name of its own
         self.path = named.with_name(named.name + ".partial")
         self.files = self.path
@@ -67,7 +67,7 @@ class Workshop:
             if not self.out.exists():
                 os.replace(self.files, self.out)
             else:
-                for name in FILES:
+                for name in self.names:
                     if (self.files / name).exists():
                         os.replace(self.files / name, self.out / name)
                     else:
@@ -76,12 +76,15 @@ class Workshop:
 
 
 @contextmanager
-def workshop(out: Path, force: bool) -> Iterator[Workshop]:
-    """The workshop of a folder that may be written; what is of no use to a next run is gone when it is left."""
+def workshop(out: Path, force: bool, names: Sequence[str] = FILES) -> Iterator[Workshop]:
+    """The workshop of a folder that may be written; what is of no use to a next run is gone when it is left.
+
+    names : all files that a run may write; those of an earlier run that this one does not write are removed.
+    """
     from ..journal import locked
 
     check_out(out, force)
-    shop = Workshop(out)
+    shop = Workshop(out, names)
     new = _first_missing(shop.path)
     with ExitStack() as held:
         try:
@@ -97,7 +100,7 @@ def workshop(out: Path, force: bool) -> Iterator[Workshop]:
                 shutil.rmtree(new, ignore_errors=True)
             raise type(error)(f"{out} cannot be written: {error.strerror}; choose another folder for -o.") from None
         if not alone:
-            raise ValueError(f"Another fit is writing {out}; wait for it, or choose another folder for -o.")
+            raise ValueError(f"Another run is writing {out}; wait for it, or choose another folder for -o.")
         with _tidied(shop, new):
             yield shop
 

@@ -32,6 +32,8 @@ from .watching import Watch
 
 # Points whose dissimilarities are looked at for their health; all entries between them are read.
 MOST_CHECKED = 4000
+# Stages whose share says how far a fit has come.
+COUNTED = ("dissimilarities", "epochs", "patches")
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,9 @@ class Stage(Watch):
         self.watch.tell(sentence)
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
-        several = stage.endswith("s")  # "the epochs", but "the summary", of which there is one
-        self.at, self.share = stage, f"{done / total:.0%} of the {stage} were done" if total and several else ""
+        self.at, self.share = stage, ""
+        if total and stage in COUNTED:
+            self.share = f"{done / total:.0%} of the {stage} were done"
         self.watch.progress(stage, done, total)
 
     def stopped(self, shop: Workshop) -> str:

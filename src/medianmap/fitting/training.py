@@ -95,11 +95,19 @@ def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watc
     source = computed(settings, given) if given.source is None else given.source
     objects = given.objects if given.source is None else source
     content = source.objects if isinstance(source, ComputedSource) else getattr(source, "D", given.name)
-    map_ = _map(settings, settings.metric or "", dict(settings.params) or None, None, watch)
+    passed = [0]
+
+    def on_epoch(epoch: Any) -> None:
+        # Of the patch that is being clustered; all but the first take a tenth of the epochs.
+        part = min(1.0, (epoch.number + 1) / (settings.epochs or 1)) * min(settings.patch or 1, len(given) - passed[0])
+        watch.progress("patches", passed[0] + int(part), len(given))
+
+    map_ = _map(settings, settings.metric or "", dict(settings.params) or None, on_epoch, watch)
     about = digest([content, given.ids, given.labels, {k: v for k, v in vars(settings).items() if k != "threads"}])
 
     def on_patch(record: Any) -> None:
-        watch.progress("patches", record.n_samples_seen, len(given))
+        passed[0] = record.n_samples_seen
+        watch.progress("patches", passed[0], len(given))
 
     passes = PatchClusterer(
         map_, settings.patch or 1, shuffle=True, compute_labels=False, checkpoint=shop.state("patches", about),
