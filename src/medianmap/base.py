@@ -196,8 +196,8 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 **features,
                 **self._prototype_attributes(given, space, m, prototypes),
                 "labels_": G.argmin(axis=1),
-                "inertia_": inertia(G, m),
-                "quantization_error_": quantization_error(G, m),
+                "inertia_": (total := inertia(G, m)),
+                "quantization_error_": 0.5 * total,
                 **self._run_attributes(best),
                 "n_iter_": len(best.history),
                 "converged_": best.converged,
@@ -256,6 +256,8 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _features(self, X: Any, given: Space) -> dict[str, Any]:
         """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
+        if type(X) is np.ndarray and X.ndim == 2:
+            return {"n_features_in_": X.shape[1]}
         scratch = BaseEstimator()
         validate_data(scratch, X, skip_check_array=True)
         return vars(scratch)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .assignment import Assignment, LabelTerm
-from .quality import quantization_error
+from .quality import inertia, quantization_error
 from .sources.base import FloatArray
 from .spaces import Space
 
@@ -91,11 +91,10 @@ def labelled(problem: Problem, start: NDArray[Any], sigma: float) -> State:
 
 
 def looked_at(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:
-    """The prototypes `start` as they are, with a record of their cost, for whoever moves them without epochs."""
+    """The prototypes `start` as they are, with a record of their K-means cost, for what moves them without epochs."""
     state = start if isinstance(start, State) else labelled(problem, start, sigma)
-    G = problem.space.distances(state.prototypes)
-    cost = problem.assignment(G, sigma, problem.m).cost
-    record = Epoch(len(state.history), float(sigma), cost, quantization_error(G, problem.m), 0, 0)
+    cost = inertia(problem.space.distances(state.prototypes), problem.m)
+    record = Epoch(len(state.history), float(sigma), cost, 0.5 * cost, 0, 0)
     return replace(state, history=(*state.history, record), converged=True)
 
 

@@ -34,11 +34,11 @@ from .sources import (
     open_npy,
     points_to,
 )
-from .sources.base import FloatArray, IntArray
+from .sources.base import FloatArray, IntArray, is_source
 from .sources.checks import refuse_bad_entries
 from .sources.computed import take
 from .sources.condensed import condensed_size
-from .sources.kept import DearSource, PartlyKeptSource
+from .sources.kept import PartlyKeptSource, kept_if_dear
 from .sources.pairs import is_pair_store
 from .spaces import COLLISIONS, MedianSpace, Space, VectorSpace, squared_distances
 from .validation import as_objects, check_choice, check_count, check_vectors, n_dims
@@ -56,7 +56,7 @@ class DissimilarityMap(BaseMap):
     metric_params: Any
 
     def _source(self, X: Any) -> Source:
-        if self.metric == "precomputed" or isinstance(X, Source):
+        if self.metric == "precomputed" or is_source(X):
             return as_dissimilarity(X, self.metric, metric_params=self.metric_params)
         return computed(X, self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
 
@@ -67,15 +67,14 @@ class DissimilarityMap(BaseMap):
             if not isinstance(objects, np.ndarray):
                 return {}  # strings and other objects have no columns
             return super()._features(X if n_dims(X) == 2 else objects, given)
-        if n_dims(X) == 2 and not isinstance(X, Source):
+        if n_dims(X) == 2 and not is_source(X):
             return super()._features(X, given)
         return {"n_features_in_": given.n_points}  # a source, a path, a condensed vector
 
     def _checked(self, source: Source, m: FloatArray, K: int) -> Source:
         """The source to train on: parameters fixed, dear dissimilarities kept, entries looked through."""
         source = self._resolved(source, m)
-        if isinstance(source, DearSource):
-            source = source.kept()
+        source = kept_if_dear(source)
         if not isinstance(source, PartlyKeptSource):  # every value is checked as it comes, and a pass is dear
             check_entries(source, K * float(m.sum()))
         return source
@@ -103,9 +102,9 @@ class DissimilarityMap(BaseMap):
         N, who = self.n_features_in_, type(self).__name__
         if isinstance(X, str | PathLike):
             X = as_dissimilarity(X) if is_pair_store(Path(X)) else open_npy(Path(X))
-        if not isinstance(X, Source) and n_dims(X) == 1 and condensed_size(len(X)) == N:
+        if not is_source(X) and n_dims(X) == 1 and condensed_size(len(X)) == N:
             X = as_dissimilarity(X)  # the training data themselves
-        if isinstance(X, Source):
+        if is_source(X):
             if X.shape[1] != N:
                 raise ValueError(f"X is a source of {X.shape[1]} points, but {who} was fitted on {N}.")
             G = points_to(X, at)

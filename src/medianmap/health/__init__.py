@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource, as_dissimilarity
-from ..sources.base import IntArray
+from ..sources.base import IntArray, is_source
 from ..sources.computed import block_in_steps
 from ..validation import check_count
 from . import verdict
@@ -66,7 +66,7 @@ def check_dissimilarity(
         check_count(value, name, at_least=at_least)
     rng = np.random.default_rng(seed)
     # Symmetry is looked at here, so the pass that would find it out is spared.
-    taken = None if isinstance(D, Source) or metric != "precomputed" else True
+    taken = None if is_source(D) or metric != "precomputed" else True
     source = as_dissimilarity(D, metric, metric_params=metric_params, symmetric=taken)
     computed = isinstance(source, ComputedSource)
     points = _points(source.shape[0], COMPUTED_POINTS if computed else None, max_points, rng)

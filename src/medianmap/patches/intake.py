@@ -14,8 +14,8 @@ from sklearn.utils.validation import validate_data
 from ..base import BaseMap
 from ..families import DissimilarityMap
 from ..metrics.registry import bind
-from ..sources import Source, as_dissimilarity
-from ..sources.base import FloatArray, IntArray
+from ..sources import as_dissimilarity
+from ..sources.base import FloatArray, IntArray, is_source
 from ..sources.computed import take
 from ..validation import as_objects, check_vectors, n_dims
 from .ground import Ground, ObjectGround, SourceGround, VectorGround
@@ -85,7 +85,7 @@ def is_stream(X: Any) -> bool:
 
 def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_jobs: int | None) -> Intake:
     """What X is for this map; m(N) are the weights of its points, which some metrics need."""
-    if isinstance(estimator, DissimilarityMap) and (estimator.metric == "precomputed" or isinstance(X, Source)):
+    if isinstance(estimator, DissimilarityMap) and (estimator.metric == "precomputed" or is_source(X)):
         if is_stream(X):
             raise ValueError(
                 "A stream of rows of a precomputed matrix cannot be clustered in patches, which need blocks of it; "
@@ -93,7 +93,7 @@ def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_jobs: i
             )
         source = as_dissimilarity(X, estimator.metric, metric_params=estimator.metric_params)
         features = {"n_features_in_": source.shape[0]}
-        if n_dims(X) == 2 and not isinstance(X, Source):
+        if n_dims(X) == 2 and not is_source(X):
             features = columns_of(X)
         return Intake(SourceGround(source), source.shape[0], ids=source.ids, features=features)
     found = stream_intake(estimator, X, n_jobs)

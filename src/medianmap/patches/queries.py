@@ -20,7 +20,7 @@ from ..fingerprint import digest
 from ..metrics.registry import bind
 from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity
-from ..sources.base import ALL, FloatArray, Index, panels
+from ..sources.base import ALL, FloatArray, Index, is_source, panels
 from ..sources.condensed import condensed_size
 from ..sources.pairs import is_pair_store
 from ..sources.stored import open_matrix
@@ -209,7 +209,7 @@ def _as_rows(fitted: BaseMap, X: Any) -> Any:
     """Dissimilarities to all training points in a form whose rows can be sliced."""
     if isinstance(X, str | PathLike):
         X = as_dissimilarity(X) if is_pair_store(Path(X)) else open_matrix(Path(X))
-    if isinstance(X, Source):
+    if is_source(X):
         return SourceRows(X, slice(0, X.shape[0]))
     if hasattr(X, "condensed_form"):
         return NamedRows(X.data, [str(i) for i in X.ids])

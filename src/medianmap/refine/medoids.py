@@ -82,6 +82,8 @@ def swap_medoids(
     shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
     looks = _Looks(candidates.n, 1 + len(shares))
     best = _descended(candidates, w, weights, most, n_jobs, looks)
+    if not len(shares):
+        return best
     rng = np.random.default_rng(0)
     for share in shares:
         kicked = best.medoids.copy()

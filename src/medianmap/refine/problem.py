@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity, check_entries
 from ..sources.base import FloatArray, IntArray, candidate_rows, columns, panels, rows_fit, rows_per_panel
-from ..sources.kept import DearSource
+from ..sources.kept import kept_if_dear
 from ..threads import run_chunks
 from ..validation import check_count, check_weights
 
@@ -85,8 +85,7 @@ def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, 
     if len(outside):
         raise ValueError(f"The exemplars hold the index {outside[0]}, but the data points are numbered 0 to {n - 1}.")
     most = np.iinfo(np.int64).max if max_swaps is None else check_count(max_swaps, "max_swaps", at_least=0)
-    if isinstance(source, DearSource):
-        source = source.kept()
+    source = kept_if_dear(source)
     if source is not D:
         check_entries(source, len(w) * float(weights.sum()))
     whole = candidate_rows(source) if rows_fit(source) else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..metrics.registry import bind
 from ..validation import as_numbers, as_objects, refuse_duplicate_ids
-from .base import ALL, Source, columns, panels, points_to, rows_per_panel
+from .base import ALL, Source, columns, is_source, panels, points_to, rows_per_panel
 from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComputedSource
 from .condensed import CondensedSource, condensed_size
@@ -78,7 +78,7 @@ def as_dissimilarity(
 
     Nothing is copied: a float32 array stays float32, and a memory map stays on disk.
     """
-    if isinstance(X, Source):
+    if is_source(X):
         if ids is not None or symmetric is not None or metric != "precomputed":
             raise ValueError(
                 "X is a source of dissimilarities already, with its ids and symmetry; set metric='precomputed' alone."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,13 @@ class Source(Protocol):
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
         """D[rows][:, cols]; rows and cols are slices or index arrays. May be a view: never write into it."""
         ...
+
+
+def is_source(X: Any) -> TypeGuard[Source]:
+    """isinstance(X, Source), which of a protocol takes as long as a small fit, answered at once for what is common."""
+    if type(X) is np.ndarray:
+        return False
+    return type(X).__module__ == "medianmap.sources.dense" or isinstance(X, Source)
 
 
 def plain(block: NDArray[Any]) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import base
 from .base import Index, Source
+from .dense import DenseSource
 
 logger = logging.getLogger(__name__)
 
@@ -83,3 +84,10 @@ class PartlyKeptSource:
         if count > 0 and len(np.unique(i)) == len(i):
             self.rows[used : used + count] = had[:count]
             self.place[i[:count]] = np.arange(used, used + count)
+
+
+def kept_if_dear(source: Source) -> Source:
+    """The source, or what it keeps of its dissimilarities where asking twice is dear."""
+    if type(source) is DenseSource:  # asking whether it has the protocol takes longer than a small fit
+        return source
+    return source.kept() if isinstance(source, DearSource) else source
