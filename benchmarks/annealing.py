@@ -58,6 +58,7 @@ def prototypes_alone(K: int) -> Iterator[tuple[str, Any]]:
             yield f"K-means, {annealing}, {init}", MedianKMeans(K, annealing=annealing, init=init)
         for told, start in (("K/2", K / 2), ("5", 5.0), ("2", 2.0)):
             yield f"NG, {annealing}, sigma_start {told}", MedianNeuralGas(K, annealing=annealing, sigma_start=start)
+        yield f"NG, {annealing}, sigma_end 0.1", MedianNeuralGas(K, annealing=annealing, sigma_end=0.1)
         yield f"NG, {annealing}, 30 epochs", MedianNeuralGas(K, annealing=annealing, n_epochs=30)
         yield f"NG, {annealing}, k-medoids++", MedianNeuralGas(K, annealing=annealing, init="k-medoids++")
         yield f"NG, {annealing}, gaussian", MedianNeuralGas(K, annealing=annealing, neighborhood="gaussian")
@@ -69,9 +70,15 @@ def on_lattices(grid: tuple[int, int]) -> Iterator[tuple[str, Any]]:
     """SOMs, with swaps and without."""
     for annealing in ("median", "relational"):
         for shape in ("exponential", "gaussian"):
-            for end in (0.01, 0.3):
+            for end in (0.01, 0.1, 0.3):
                 params = {"annealing": annealing, "neighborhood": shape, "sigma_end": end}
                 yield f"{annealing}, {shape}, sigma_end {end:g}", MedianSOM(grid, **params)
+        for told, share in (("a quarter of", 0.25), ("all of", 1.0)):
+            start = share * max(grid)
+            yield (
+                f"{annealing}, sigma_start {told} the longer side",
+                MedianSOM(grid, annealing=annealing, sigma_start=start),
+            )
         yield f"{annealing}, embedding", MedianSOM(grid, annealing=annealing, init="embedding")
         yield f"{annealing}, swaps", MedianSOM(grid, annealing=annealing, refine="swap")
 
