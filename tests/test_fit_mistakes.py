@@ -43,7 +43,7 @@ BAD = {
     ),
     "swaps and labels": (
         ["words.fasta", "--beta", "0.5", "--labels", "header", "--refine", "swap"],
-        "--refine swap knows nothing of labels",
+        "--refine swap of a SOM knows nothing of labels",
     ),
     "negative sigma": (["words.fasta", "--sigma-start", "-1"], "--sigma-start is -1.0"),
     "beta without labels": (["words.fasta", "--beta", "0.5"], "give --labels, or drop --beta"),

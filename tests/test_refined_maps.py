@@ -125,17 +125,17 @@ def test_what_cannot_be_is_said(rng):
     with pytest.raises(ValueError, match="annealing"):
         MedianKMeans(3, annealing="slow").fit(X)
     with pytest.raises(ValueError, match="no labels; set refine=None, or beta=1"):
-        PrototypeClassifier(MedianKMeans(3, refine="swap"), beta=0.5).fit(X, y)
-    PrototypeClassifier(MedianKMeans(3, refine="swap"), beta=1.0).fit(X, y)
+        PrototypeClassifier(MedianSOM((1, 3), refine="swap"), beta=0.5).fit(X, y)
+    PrototypeClassifier(MedianSOM((1, 3), refine="swap"), beta=1.0).fit(X, y)
 
 
-def test_labels_beside_refinement_are_refused_before_anything_is_compared(rng):
+def test_labels_beside_a_refined_lattice_are_refused_before_anything_is_compared(rng):
     X, y = blobs(rng), np.arange(60) % 2
 
     def untouched(a, b):
         raise AssertionError("the metric was evaluated")
 
-    classifier = PrototypeClassifier(MedianKMeans(3, metric=untouched, refine="swap"), beta=0.5)
+    classifier = PrototypeClassifier(MedianSOM((1, 3), metric=untouched, refine="swap"), beta=0.5)
     with pytest.raises(ValueError, match="no labels; set refine=None, or beta=1"):
         classifier.fit(X, y)
     with pytest.raises(ValueError, match="no labels; set refine=None, or beta=1"):

@@ -203,7 +203,7 @@ def test_speed_sentences_follow_the_numbers(ratio, said):
 def test_settings_have_names_of_their_own():
     """A name is a key of the journal: two settings of one name would share their runs."""
     settings = [s for K in (40, 100, 500) for s in chromosomes.candidates(K)]
-    settings += [chromosomes.means(K, a) for K in (40, 100, 500) for a in ("median", "auto")]
+    settings += [other for K in (40, 100, 500) for other in chromosomes.rivals(K)]
     settings += [s for base in study.BASES.values() for s in study.changes(base).values()]
     assert len({s.name for s in set(settings)}) == len(set(settings))
 
@@ -213,9 +213,7 @@ def chromosome_runs(gas, means, folds=10):
     runs = Runs()
     runs.add("data", 0, {"N": 4400, "classes": 22})
     for K in (100, 500):
-        maps = dict.fromkeys(chromosomes.candidates(K), gas) | {
-            chromosomes.means(K, a): means for a in ("median", "auto")
-        }
+        maps = dict.fromkeys(chromosomes.candidates(K), gas) | dict.fromkeys(chromosomes.rivals(K), means)
         for setting, accuracy in maps.items():
             record = {"learned": accuracy, "posterior": accuracy, "quantization_error": 9.0}
             for r in range(3):

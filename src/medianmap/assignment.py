@@ -107,7 +107,7 @@ class LabelTerm:
         """d_beta (N, K) for G (N, K) and Y (K, C); G itself when beta = 1."""
         if self.beta == 1.0:
             return G
-        distinct, code = self._distinct_labels
+        distinct, code = self.distinct_labels
         seen = np.empty(G.shape[::-1])
         GT = np.ascontiguousarray(G.T)
 
@@ -140,7 +140,7 @@ class LabelTerm:
         return self.beta == 1.0 or bool(np.array_equal(before, after))
 
     @cached_property
-    def _distinct_labels(self) -> tuple[FloatArray, IntArray]:
+    def distinct_labels(self) -> tuple[FloatArray, IntArray]:
         """Distinct label vectors (U, C), and which of them each point has, (N,); -1 without label."""
         distinct, inverse = np.unique(self.labels.y[self.labels.known], axis=0, return_inverse=True)
         code = np.full(len(self.labels.known), -1, np.intp)

@@ -19,6 +19,7 @@ from .base import BaseMap, Rule
 from .engine import OnEpoch, Problem, State, looked_at
 from .metrics.registry import bind
 from .refine import refine_som, swap_medoids
+from .refine.labelled import LabelledSource, labelled_source, settled_labels
 from .relational import RelationalSpace, between_prototypes, products, snapped
 from .rules import AnnealedRule
 from .search import CHOICES, check_search_fits
@@ -169,8 +170,8 @@ class MedianMap(DissimilarityMap):
             check_count(self.max_swaps, "max_swaps", at_least=0)
 
     def _check_beta(self, beta: float) -> None:
-        if self.refine is not None and beta < 1:
-            raise ValueError("refine='swap' knows dissimilarities only, no labels; set refine=None, or beta=1.")
+        if self.refine is not None and beta < 1 and self._on_lattice:
+            raise ValueError("refine='swap' of a SOM knows no labels; set refine=None, or beta=1.")
 
     def _distinct_start(self) -> bool:
         return self.collisions == "distinct"
@@ -235,8 +236,12 @@ class MedianMap(DissimilarityMap):
         return swap_medoids(source, places, problem.m, max_swaps=K, n_jobs=self.n_jobs).medoids
 
     def _refined(self, problem: Problem, state: State, rule: Rule) -> State:
-        """The exemplars after swaps that lower the quantization error, or on a lattice the map's own cost."""
+        """The exemplars after swaps that lower the quantization error, in d_beta beside labels, or on a lattice the
+        map's own cost."""
         source, w, m = source_of(problem.space), state.prototypes, problem.m
+        term = problem.label_term
+        if term is not None and term.beta < 1:
+            source = labelled_source(source, term)
         if isinstance(problem.assignment, OnLattice):
             lattice, shape = problem.assignment.lattice, problem.assignment.neighborhood
             swapped = refine_som(
@@ -248,9 +253,10 @@ class MedianMap(DissimilarityMap):
             kicks = 0 if isinstance(problem.assignment, Winner) else KICKS
             swapped = swap_medoids(source, w, m, max_swaps=self.max_swaps, kicks=kicks, n_jobs=self.n_jobs)
         labels = state.labels
-        if problem.label_term is not None:
+        if term is not None:
             G = problem.space.distances(swapped.medoids)
-            labels = problem.label_term.means(problem.assignment(G, rule.sigma_end, m).weights, labels)
+            start = source.labels_of(swapped.medoids) if isinstance(source, LabelledSource) else labels
+            labels = settled_labels(term, problem.assignment, G, rule.sigma_end, m, start)
         converged = state.converged and swapped.converged
         return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swapped.n_swaps, converged=converged)
 

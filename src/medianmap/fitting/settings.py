@@ -114,8 +114,8 @@ def check_settings(settings: FitSettings) -> None:
         check_beta(settings.beta)
         if settings.labels is None:
             raise ValueError("--beta lets labels guide the map, but there are none; give --labels, or drop --beta.")
-        if settings.beta < 1 and settings.refine != "none":
-            raise ValueError(f"--refine {settings.refine} knows nothing of labels; drop it, or --beta.")
+        if settings.beta < 1 and settings.refine != "none" and settings.map == "som":
+            raise ValueError(f"--refine {settings.refine} of a SOM knows nothing of labels; drop it, or --beta.")
     check_n_jobs(settings.threads)
     if settings.metric not in (None, "precomputed"):
         bind(settings.metric, settings.params)

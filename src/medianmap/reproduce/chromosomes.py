@@ -35,13 +35,14 @@ class Setting:
     collisions: str = "distinct"
     neighborhood: str = "exponential"
     scaled: bool = False
+    refine: str | None = None
 
     @property
     def name(self) -> str:
         """What distinguishes it from our default, K first."""
         if self.kind == "K-means":
             how = "chapter's" if self.annealing == "median" else "our default"
-            return f"K={self.K}, supervised median K-means, {how}" + self._beta
+            return f"K={self.K}, supervised median K-means, {how}{self._refined}{self._beta}"
         sigma = f", sigma_start {self.sigma_start:g}" if self.sigma_start else ""
         how = "chapter's annealing" if self.annealing == "median" else "our default"
         others = (f", {self.n_epochs} epochs" if self.n_epochs != 100 else "") + (
@@ -49,7 +50,11 @@ class Setting:
         )
         others += f", collisions {self.collisions}" if self.collisions != "distinct" else ""
         others += f", {self.neighborhood} neighbourhood" if self.neighborhood != "exponential" else ""
-        return f"K={self.K}, supervised median NG, {how}{sigma}{others}{self._beta}"
+        return f"K={self.K}, supervised median NG, {how}{sigma}{others}{self._refined}{self._beta}"
+
+    @property
+    def _refined(self) -> str:
+        return ", refined by swaps" if self.refine else ""
 
     @property
     def _beta(self) -> str:
@@ -59,6 +64,7 @@ class Setting:
         """The map, with another number of epochs where a run is to be quick."""
         shared: dict[str, Any] = {"metric": "precomputed", "annealing": self.annealing, "init": self.init}
         shared |= {"collisions": self.collisions, "n_epochs": n_epochs, "random_state": seed, "n_jobs": threads}
+        shared["refine"] = self.refine
         if self.kind == "K-means":
             return MedianKMeans(self.K, **shared)
         return MedianNeuralGas(self.K, sigma_start=self.sigma_start, neighborhood=self.neighborhood, **shared)
@@ -69,9 +75,14 @@ def chapter(K: int) -> Setting:
     return Setting(K, annealing="median")
 
 
-def means(K: int, annealing: str = "median") -> Setting:
+def means(K: int, annealing: str = "median", refine: str | None = None) -> Setting:
     """Supervised median K-means."""
-    return Setting(K, "K-means", annealing)
+    return Setting(K, "K-means", annealing, refine=refine)
+
+
+def rivals(K: int) -> list[Setting]:
+    """K-means as the chapter has it, as our default, and refined."""
+    return [means(K), means(K, "auto"), means(K, "auto", "swap")]
 
 
 def candidates(K: int) -> list[Setting]:
@@ -79,9 +90,12 @@ def candidates(K: int) -> list[Setting]:
 
     Fewer for many prototypes, where a map takes long.
     """
-    few = [chapter(K), Setting(K, annealing="median", sigma_start=5.0), Setting(K), Setting(K, neighborhood="gaussian")]
+    few = [
+        *(chapter(K), Setting(K, annealing="median", sigma_start=5.0), Setting(K), Setting(K, neighborhood="gaussian")),
+        *(Setting(K, beta=beta, refine="swap") for beta in (0.1, 0.05, 0.02)),
+    ]
     if K > MANY:
-        return few
+        return [*few, Setting(K, beta=0.02)]
     return [
         *few,
         *(Setting(K, beta=beta, sigma_start=sigma) for beta, sigma in ((0.1, 10.0), (0.05, None), (0.05, 10.0))),
@@ -184,8 +198,10 @@ def best(runs: Runs, K: int) -> Setting:
 
 
 def compared(runs: Runs, K: int) -> list[Setting]:
-    """The chapter's method, our default, the setting chosen within part a, and the best on both halves, each once."""
-    return list(dict.fromkeys([chapter(K), Setting(K), chosen(runs, K), best(runs, K)]))
+    """The chapter's method, our default, the same refined, the setting chosen within part a, and the best on both
+    halves, each once."""
+    refined = Setting(K, refine="swap")
+    return list(dict.fromkeys([chapter(K), Setting(K), refined, chosen(runs, K), best(runs, K)]))
 
 
 def halves_stage(plan: Plan, runs: Runs) -> list[Task]:
@@ -196,7 +212,7 @@ def halves_stage(plan: Plan, runs: Runs) -> list[Task]:
         for direction, split in enumerate(halves(plan)):
             for s in range(plan.runs_of(3, 1)):
                 run, seed = 2 * s + direction, plan.seed + s
-                for setting in (*gases, means(K), means(K, "auto")):
+                for setting in (*gases, *rivals(K)):
                     tasks.append(task(HALVES + setting.name, run, one, plan, setting, *split, seed))
                 if has_kmedoids():
                     name = f"{HALVES}K={K}, FasterPAM, posterior labels"
@@ -213,7 +229,7 @@ def tenfold_stage(plan: Plan, runs: Runs) -> list[Task]:
         return []
     tasks = []
     for K in sizes(plan):
-        settings = [*compared(runs, K), means(K), means(K, "auto")]
+        settings = [*compared(runs, K), *rivals(K)]
         for run, split in enumerate(tenfold(plan)):
             for setting in settings:
                 tasks.append(task(TENFOLD + setting.name, run, one, plan, setting, *split, plan.seed + run))

@@ -19,6 +19,7 @@ from .chromosomes import (
     chosen,
     compared,
     means,
+    rivals,
     tried,
 )
 from .runs import Runs
@@ -40,7 +41,7 @@ def names(runs: Runs, K: int) -> dict[str, float | None]:
     """The settings to compare, with the chapter's accuracy."""
     gas, clusters = REPORTED.get(K, (None, None))
     found: dict[str, float | None] = dict.fromkeys([setting.name for setting in compared(runs, K)], gas)
-    found |= {means(K).name: clusters, means(K, "auto").name: clusters}
+    found |= {other.name: clusters for other in rivals(K)}
     return {**found, f"K={K}, FasterPAM, posterior labels": None}
 
 
@@ -64,6 +65,7 @@ def claims(runs: Runs) -> list[Claim]:
             continue
         ways = {
             "our default": Setting(K),
+            "our default, refined by swaps": Setting(K, refine="swap"),
             "chosen within part a": chosen(runs, K),
             "best of those tried": best(runs, K),
         }
@@ -132,9 +134,13 @@ def sentences(runs: Runs) -> list[str]:
 
 
 def pairs(runs: Runs, K: int) -> list[tuple[Setting, Setting]]:
-    """Neural gas and the K-means to set it beside: the chapter's, and for what anneals as our default also ours."""
-    rivals = [means(K), means(K, "auto")]
-    return [(gas, other) for gas in compared(runs, K) for other in rivals[: 1 if gas.annealing == "median" else 2]]
+    """Neural gas and the K-means to set it beside: the chapter's; beside what anneals as our default also ours; beside
+    what is refined also the refined."""
+    found = []
+    for gas in compared(runs, K):
+        n = 1 if gas.annealing == "median" else 3 if gas.refine else 2
+        found += [(gas, other) for other in rivals(K)[:n]]
+    return found
 
 
 def gain_over(runs: Runs, setting: Setting, other: Setting) -> NDArray[np.float64]:
@@ -178,8 +184,8 @@ def _missed(runs: Runs, K: int) -> list[str]:
     if top.mean() < LEAST[K]:
         said.append(
             f"K={K}: {LEAST[K]:g} by halves is missed by {LEAST[K] - top.mean():.4f}; tried were both ways of "
-            "annealing, sigma_start K/2, 5 and 10, and beta 0.1, 0.05 and 0.02, and at K=100 the choices in the table "
-            "below."
+            "annealing, the settings of the table of both halves below, refined and not, and at K=100 the choices of "
+            "the last table."
         )
     gas = {s.name: accuracy(runs, TENFOLD, s.name) for s in compared(runs, K)}
     gas = {name: values for name, values in gas.items() if len(values)}
@@ -206,7 +212,7 @@ def directions(runs: Runs) -> list[str]:
     """Both directions by themselves, for all candidates."""
     rows = []
     for K in sizes_of(runs):
-        for setting in (*tried(runs, K), means(K), means(K, "auto")):
+        for setting in (*tried(runs, K), *rivals(K)):
             learned, posterior = (runs.values(HALVES + setting.name, m) for m in ("learned", "posterior"))
             if len(learned) == 0 or len(learned) % 2:
                 continue

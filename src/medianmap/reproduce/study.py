@@ -30,6 +30,7 @@ def changes(base: Setting) -> dict[str, Setting]:
         "30 epochs": replace(base, n_epochs=30),
         "300 epochs": replace(base, n_epochs=300),
         "gaussian neighbourhood": replace(base, neighborhood="gaussian"),
+        "refined by swaps": replace(base, refine="swap"),
         "beta 0.02": replace(base, beta=0.02),
         "beta 0.5": replace(base, beta=0.5),
         "beta 0.5 of D over its mean": replace(base, beta=0.5, scaled=True),

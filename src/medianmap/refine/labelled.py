@@ -1,0 +1,87 @@
+"""Swaps beside labels: K-medoids of the dissimilarities that the labels are part of.
+
+    d_beta[i, l] = (beta / scale) D[i, l] + (1 - beta) |y_i - y_l|^2
+
+A candidate l brings its own label along. In training a prototype has the mean label of its field instead; the own label
+of an exemplar differs little from it where fields are nearly pure, and makes d_beta a matrix, which swaps need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..assignment import Assignment, LabelTerm
+from ..sources.base import FloatArray, Index, IntArray, Source
+
+
+@dataclass(frozen=True)
+class LabelledSource:
+    """d_beta of a source; a point without label has the first part alone.
+
+    apart (U, U) : |y - y'|^2 of the distinct label vectors; own, brought (N,) : which of them a point has, -1 for none,
+    and brings along as a candidate.
+    """
+
+    base: Source
+    term: LabelTerm
+    apart: FloatArray
+    own: IntArray
+    brought: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32 if self.base.dtype == np.float32 else np.float64)
+
+    @property
+    def symmetric(self) -> bool:
+        return self.base.symmetric and bool((self.own >= 0).all())
+
+    @property
+    def ids(self) -> Sequence[str] | None:
+        return self.base.ids
+
+    def block(self, rows: Index, cols: Index) -> NDArray[Any]:
+        own, beta = self.own[rows], self.term.beta
+        apart = self.apart[np.ix_(own, self.brought[cols])]
+        apart[own < 0] = 0.0
+        D = np.asarray(self.base.block(rows, cols), np.float64)
+        return ((beta / self.term.scale) * D + (1.0 - beta) * apart).astype(self.dtype)
+
+    def labels_of(self, medoids: IntArray) -> FloatArray:
+        """(K, C) the label vectors that exemplars bring along."""
+        return self.term.distinct_labels[0][self.brought[medoids]]
+
+
+def labelled_source(source: Source, term: LabelTerm) -> LabelledSource:
+    """d_beta of the source. A point without label brings that of the nearest labelled point: with none at all it would
+    stand for every class."""
+    distinct, own = term.distinct_labels
+    known, unknown = np.flatnonzero(own >= 0), np.flatnonzero(own < 0)
+    brought = own.copy()
+    if len(unknown):
+        brought[unknown] = own[known[source.block(known, unknown).argmin(axis=0)]]
+    # Plain sums, no BLAS: the same bits at any number of threads.
+    apart = np.stack([((distinct - one) ** 2).sum(axis=1) for one in distinct])
+    return LabelledSource(source, term, apart, own, brought)
+
+
+def settled_labels(
+    term: LabelTerm, assignment: Assignment, G: FloatArray, sigma: float, m: FloatArray, Y: FloatArray
+) -> FloatArray:
+    """(K, C) label vectors of prototypes that stand still, at dissimilarities G (N, K), from Y on until they are the
+    means of the fields that they make."""
+    for _ in range(100):
+        before = Y
+        Y = term.means(assignment(term.added_to(G, Y), sigma, m).weights, Y)
+        if term.settled(before, Y):
+            break
+    return Y
