@@ -37,7 +37,8 @@ class MedianKMeans(KMeansRule, MedianMap):
     search : how prototypes are searched, "auto", "standard", "gemm", "certified" or one of the chapter's strategies
         that fits the map (docs/searches.md); they differ in speed, never in the result.
     refine : None, or "swap": after training, exemplars are exchanged for other data points while that lowers the
-        quantization error, or for a SOM its own cost with the lattice's order kept (docs/mathematics.md).
+        quantization error, beside labels in d_beta, or for a SOM (without labels) its own cost with the lattice's order
+        kept (docs/mathematics.md).
     max_swaps : most exchanges; None for as many as it takes.
     random_state : seed, RandomState, Generator or None.
     n_jobs : number of threads; None uses what BLAS is allowed, -1 all cores. Results do not depend on it.
