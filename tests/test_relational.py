@@ -157,11 +157,6 @@ def test_beta_path_runs_on_relational_maps(rng):
     assert set(path.as_records()["beta"].tolist()) == {0.2, 1.0}
 
 
-def test_patches_name_the_median_map_to_use(rng):
-    with pytest.raises(TypeError, match="pass a MedianSOM with annealing='relational'"):
-        PatchClusterer(RelationalSOM((2, 2))).fit(blobs(rng))
-
-
 # --- annealing="relational": the way there is relational, the result is exemplars ------------------------------------
 
 
