@@ -242,6 +242,7 @@ def test_chromosome_sentences_follow_the_numbers():
     assert "chapter's order" not in good
     assert "K=100: the chapter's order, neural gas above K-means, is not found under its annealing" in bad
     assert "from K/2, nor under our default." in bad
+    assert "K=500: refined by swaps, neural gas is 0.1000 below K-means on the same folds, more than two" in bad
     assert "(21 classes would be 4200" in good
     assert any(f.chapter == 0.93 and f.ours == pytest.approx(0.95) for f in told_of.figures(high))
     assert len(told_of.directions(high)) > 10

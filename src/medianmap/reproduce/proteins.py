@@ -90,7 +90,7 @@ def protein_stage(plan: Plan, runs: Runs) -> list[Task]:
 
 def globin_stage(plan: Plan, runs: Runs) -> list[Task]:
     """The 630 globins under the alignment dissimilarity."""
-    return tasks(plan.globins, plan, 3)
+    return tasks(plan.globins, plan, 10)
 
 
 def grid_of(runs: Runs) -> NDArray[np.float64]:
