@@ -87,7 +87,11 @@ def test_an_earlier_model_is_not_replaced_unasked(words, tmp_path):
     assert isinstance(refused.exception, FileExistsError)
     assert "exists already and is not empty" in str(refused.exception)
     assert (tmp_path / "out/model.mmap").read_bytes() == before
+    (tmp_path / "out/report.html").write_text("of an earlier fit")
+    (tmp_path / "out/notes.txt").write_text("mine")
     assert run(*args, "--seed", 5, "--force").exit_code == 0
+    assert not (tmp_path / "out/report.html").exists()
+    (tmp_path / "out/notes.txt").unlink()
     assert run(*args, "--gzip", "--force").exit_code == 0
     left = sorted(file.name for file in (tmp_path / "out").iterdir())
     assert left == ["config.toml", "model.mmap", "prototypes.tsv.gz"]

@@ -81,7 +81,9 @@ def test_other_files_than_those_of_training(here, capsys):
 
 def test_a_configuration_of_somebody_else_is_left_alone(here, capsys):
     assert fit("--map", "kmeans", "-k", "3", "-q", "-o", "map") == 0
-    for text in ('baseURL = "https://example.org"', "not toml at all ["):
+    ours = '[versions]\nmedianmap = "0.1.0"\n'
+    for text in ('baseURL = "https://example.org"', "not toml at all [", "versions = 3", "input = 3\n" + ours,
+                 'read = "oops"\n' + ours, 'clusters = "c.tsv"\ninput = "s.fasta"\n' + ours):  # fmt: skip
         Path("map/config.toml").write_text(text)
         assert run("predict", "map/model.mmap", "new.fasta") == 0
         assert run("report", "map/model.mmap") == 2

@@ -89,3 +89,11 @@ def test_other_shapes_are_refused(X):
         made(BatchKMeans, warm_start=True).fit(X).fit(X[:, :2])
     with pytest.raises(ValueError, match="warm_start is 'yes'"):
         made(MedianKMeans, warm_start="yes").fit(X)
+
+
+def test_a_point_that_is_two_prototypes():
+    D = np.zeros((6, 6))
+    warm = MedianKMeans(2, metric="precomputed", collisions="allow", init=[3, 3], warm_start=True).fit(D)
+    assert len(np.unique(warm.medoid_indices_)) == 1
+    with pytest.raises(ValueError, match="two of which are the same point"):
+        warm.set_params(collisions="distinct", init="random").fit(D)

@@ -66,14 +66,19 @@ def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def settings_in(path: Path) -> dict[str, Any]:
-    """What a file beside a model says of its making, unchecked; nothing where it is not of this library."""
+    """What a file beside a model says of its making; nothing where it is not of this library, or of no model."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
         return {}
-    if "medianmap" not in content.get("versions", {}):
+    versions = content.get("versions")
+    if not isinstance(versions, dict) or "medianmap" not in versions or "clusters" in content:
         return {}
-    return {name: value for name, value in content.items() if name not in RECORDED}
+    return {
+        name: value
+        for name, value in content.items()
+        if name not in RECORDED and (name not in TYPES or isinstance(value, TYPES[name][0]))
+    }
 
 
 def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,8 +26,9 @@ class MedianKMeans(KMeansRule, MedianMap):
     n_epochs : the same cap under the name that the other maps use; overrides max_iter when given.
     init : "random", "k-medoids++" (spread by dissimilarity) or K indices of data points.
     n_init : how many starts; the result of least quantization error is kept.
-    warm_start : fit goes on from the prototypes of the fit before, warmed up a little and cooled in a tenth of the
-        epochs, instead of starting anew. The data may be the same, changed a little, or with points added at the end.
+    warm_start : fit goes on from the prototypes of the fit before, whatever init and n_init say; neural gas and SOM are
+        warmed up a little and cooled in a tenth of the epochs. The points behind the prototypes must be where they were
+        and count; others may have changed or been added. PrototypeClassifier and PatchClusterer take no heed of it.
     annealing : "median" (prototypes are data points all the way: the chapter's method), "relational" (they are
         combinations of the data until sigma_end, then the nearest data points, of which at most K are exchanged for
         better ones, not on a lattice nor beside labels; better maps, more time), or "auto": relational,

@@ -177,6 +177,11 @@ class MedianMap(DissimilarityMap):
         return self.collisions == "distinct"
 
     def _earlier(self, space: Space, keep: IntArray) -> IntArray:
+        if self._distinct_start() and len(np.unique(self.medoid_indices_)) < len(self.medoid_indices_):
+            raise ValueError(
+                "warm_start goes on from prototypes two of which are the same point; collisions='distinct' needs "
+                "different ones. Set warm_start=False."
+            )
         return among(self.medoid_indices_, keep, space.n_points)
 
     def _space(self, source: Source) -> MedianSpace:

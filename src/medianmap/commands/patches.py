@@ -19,7 +19,6 @@ from .watching import watched
 if TYPE_CHECKING:
     from ..patches.clusterer import PatchClusterer
 
-FILES = ("model.mmap", "prototypes.tsv", "prototypes.tsv.gz", CONFIG)
 USUAL_K = 50
 
 
@@ -56,7 +55,7 @@ def patches(file: Path, out: Path, gzip: bool, force: bool, reading: tuple[str, 
 
     clusterer, source = built(**options), _Objects(file, parse_named(reading, "--read", "id=name"))
     table = "prototypes.tsv.gz" if gzip else "prototypes.tsv"
-    with workshop(out, force, FILES) as shop, watched() as watch:
+    with workshop(out, force) as shop, watched() as watch:  # its files are among those of a fit
         length = _length(file)
         clusterer.set_params(on_patch=lambda record: watch.progress("patches", record.n_samples_seen, length))
         watch.progress("patches", 0, length)

@@ -49,7 +49,7 @@ def parse_params(given: tuple[str, ...]) -> dict[str, Any]:
 
 
 def settings_beside(model: Path) -> dict[str, Any]:
-    """What config.toml beside the model, as `fit` leaves it, says; data that came from standard input are gone."""
+    """What config.toml beside the model, as `fit` and `patches` leave it, says; data of standard input are gone."""
     from ..config import settings_in
 
     settings = settings_in(model.parent / "config.toml")

@@ -1,4 +1,4 @@
-"""The folder that a fit writes: whole or not at all, beside it the state that a run cut short goes on from."""
+"""A folder that a command writes: whole or not at all, beside it the state that a run cut short goes on from."""
 
 from __future__ import annotations
 
