@@ -29,6 +29,19 @@ class Part:
     more: Lines = lambda runs: []
 
 
+def _beta_curves(name: str, stage: Stage, needs: tuple[str, ...]) -> Part:
+    """Accuracy against beta, which is told alike of both sets of proteins."""
+    return Part(
+        name.capitalize(),
+        (stage,),
+        partial(proteins.figures_of, name),
+        partial(proteins.claims_of, name),
+        partial(proteins.sentences_of, name),
+        needs,
+        proteins.curve_table,
+    )
+
+
 PARTS = {
     "iris": Part("Iris", (iris.stage,), iris.figures, iris.claims, iris.sentences),
     "breast-cancer": Part(
@@ -48,23 +61,7 @@ PARTS = {
         ("chromosomes.csv",),
         lambda runs: [*chromosomes_told.directions(runs), *study.lines(runs)],
     ),
-    "proteins": Part(
-        "Proteins",
-        (proteins.protein_stage,),
-        partial(proteins.figures_of, "proteins"),
-        partial(proteins.claims_of, "proteins"),
-        partial(proteins.sentences_of, "proteins"),
-        ("proteins/D.csv", "proteins/labels.csv"),
-        proteins.curve_table,
-    ),
-    "globins": Part(
-        "Globins",
-        (proteins.globin_stage,),
-        partial(proteins.figures_of, "globins"),
-        partial(proteins.claims_of, "globins"),
-        partial(proteins.sentences_of, "globins"),
-        (),
-        proteins.curve_table,
-    ),
+    "proteins": _beta_curves("proteins", proteins.protein_stage, ("proteins/D.csv", "proteins/labels.csv")),
+    "globins": _beta_curves("globins", proteins.globin_stage, ()),
     "speed": Part("Speed", (speed.stage,), speed.figures, speed.claims, speed.sentences, (), speed.table),
 }
