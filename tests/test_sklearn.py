@@ -22,6 +22,7 @@ from medianmap import (
     RelationalNeuralGas,
     RelationalSOM,
 )
+from medianmap.base import as_generator
 
 # A grid of one row: the check of clusterers wants no empty cluster between others, which a SOM may well have.
 VECTORS = [
@@ -120,6 +121,16 @@ def test_generators_are_accepted_as_random_state(rng):
     X = blobs(rng)
     one, two = (MedianKMeans(3, random_state=np.random.default_rng(4)).fit(X) for _ in range(2))
     np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+def test_seeds_give_the_numbers_of_scikit_learns_own():
+    for seed in (7, 0, 7, np.int64(2**32 - 1)):
+        expected = np.random.default_rng(np.random.RandomState(seed).randint(2**31 - 1, size=4))
+        assert as_generator(seed).random() == expected.random()
+    kept = np.random.RandomState(3)
+    assert as_generator(kept).random() != as_generator(kept).random()
+    with pytest.raises(ValueError, match="between 0 and"):
+        as_generator(-1)
 
 
 def test_on_epoch_sees_every_epoch_of_every_run(rng):

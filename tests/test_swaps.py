@@ -75,6 +75,28 @@ def test_same_swaps_as_the_plain_definition(kind, K, seed):
     assert result.loss == loss_of(D, w, m)
 
 
+@pytest.mark.parametrize("K", [1, 8, 69])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_kicks_go_on_as_from_a_new_start(rng, symmetric, K):
+    D = rng.random((70, 70))
+    D = (D + D.T if symmetric else D) * (1 - np.eye(70))
+    m = rng.uniform(0.5, 2.0, 70)
+    w, _ = eager(D, rng.permutation(70)[:K], m)
+    result = swap_medoids(D, w, m, kicks=8)
+    draws = np.random.default_rng(0)
+    total = 0
+    for share in np.resize(kernel.KICKED, 8):
+        n = min(max(1, round(share * K)), 70 - K)
+        kicked, free = w.copy(), np.setdiff1d(np.arange(70), w)
+        gone, new = draws.choice(K, n, replace=False), draws.choice(free, n, replace=False)
+        kicked[gone] = new
+        other, swaps = eager(D, kicked, m)
+        if loss_of(D, other, m) < loss_of(D, w, m):
+            w, total = other, total + swaps
+    np.testing.assert_array_equal(result.medoids, w)
+    assert result.n_swaps == total
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_threads_change_nothing(rng, dtype, symmetric, monkeypatch):

@@ -57,6 +57,8 @@ PATIENCE = 128
 AHEAD = 32
 # With fewer points a thread is sooner done than woken.
 WORTH_THREADS = 2000
+# Points whose nearest medoids are looked for in one go.
+TILE = 1024
 # Shares of the medoids that kicks exchange, in turn: few stay near the optimum, many leave its valley.
 KICKED = (0.05, 0.25, 0.1, 0.5)
 
@@ -81,19 +83,18 @@ def swap_medoids(
     check_count(kicks, "kicks", at_least=0)
     shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
     looks = _Looks(candidates.n, 1 + len(shares))
-    best = _descended(candidates, w, weights, most, n_jobs, looks)
+    state = _State.of(candidates, w, weights)
+    best = _descended(candidates, state, most, n_jobs, looks)
     if not len(shares):
         return best
-    rng = np.random.default_rng(0)
+    at_best, rng = state, np.random.default_rng(0)
     for share in shares:
-        kicked = best.medoids.copy()
-        few = rng.choice(len(w), max(1, round(share * len(w))), replace=False)
-        free = np.setdiff1d(np.arange(candidates.n), kicked)
-        new = rng.choice(free, min(len(few), len(free)), replace=False)
-        kicked[few[: len(new)]] = new
-        other = _descended(candidates, kicked, weights, most, n_jobs, looks)
+        state = at_best.copy() if state is at_best else state.take(at_best)
+        state.kick(share, candidates, rng)
+        other = _descended(candidates, state, most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
+            at_best, state = state, at_best
     return best
 
 
@@ -108,11 +109,8 @@ class _Looks:
         step("swaps", self.done, self.done + max(0, self.left * self.n - idle))
 
 
-def _descended(
-    candidates: Candidates, w: IntArray, weights: FloatArray, most: int, n_jobs: int | None, looks: _Looks
-) -> Swapped:
-    """The optimum reached from w (K,), which is changed, with candidates in turn."""
-    state = _State.of(candidates, w, weights)
+def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | None, looks: _Looks) -> Swapped:
+    """The optimum reached from a state, which is changed, with candidates in turn."""
     N = candidates.n
     blocks = list(panels(N, candidates.block_size))
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
@@ -126,7 +124,7 @@ def _descended(
         at = 0
         while at < len(rows) and idle < N and swaps < most:
             if parallel and idle >= PATIENCE:
-                found = state.first_improving(rows, at, n_jobs)
+                found = state.first_improving(rows, block.start, at, n_jobs)
                 idle, at = idle + found - at, found
                 if at == len(rows):
                     break
@@ -135,18 +133,20 @@ def _descended(
             swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
         looks.done += at
     looks.left -= 1
-    return Swapped(w, swaps, kmeans_cost(state.near[:, None], weights), idle >= N)
+    return Swapped(state.w.copy(), swaps, kmeans_cost(state.near[:, None], state.m), idle >= N)
 
 
 @dataclass(frozen=True)
 class _State:
     """Medoids w (K,) and what follows from them: G (N, K) = D[:, w], each point's two nearest medoids and how near.
 
+    taken (N,) says which points are medoids; of two on one point it forgets the one that stays.
     removal (K + 1,) is that of the module's formula, and then the loss.
     """
 
     w: IntArray
     m: FloatArray
+    taken: NDArray[np.bool_]
     G: NDArray[Any]
     first: NDArray[np.int32]
     second: NDArray[np.int32]
@@ -157,20 +157,47 @@ class _State:
     @classmethod
     def of(cls, candidates: Candidates, w: IntArray, m: FloatArray) -> _State:
         N, K = candidates.n, len(w)
-        G = np.ascontiguousarray(candidates.rows(w).T)
-        first, second = np.empty(N, np.int32), np.empty(N, np.int32)
-        near, far = np.empty(N, G.dtype), np.empty(N, G.dtype)
-        state = cls(w, m, G, first, second, near, far, np.empty(K + 1))
-        _two_nearest(G, first, second, near, far)
-        _removals(m, first, near, far, state.removal)
-        return state
+        C = candidates.rows(w)
+        first, second = np.full(N, -1, np.int32), np.full(N, -1, np.int32)
+        near, far = np.full(N, np.inf, C.dtype), np.full(N, np.inf, C.dtype)
+        taken, removal = np.zeros(N, bool), np.empty(K + 1)
+        taken[w] = True
+        _two_nearest(C, first, second, near, far)
+        _removals(m, first, near, far, removal)
+        return cls(w, m, taken, np.ascontiguousarray(C.T), first, second, near, far, removal)
 
-    def first_improving(self, rows: NDArray[Any], at: int, n_jobs: int | None) -> int:
-        """Place in `rows` of the first improving candidate from `at` on; len(rows) if there is none."""
+    @property
+    def _changing(self) -> tuple[NDArray[Any], ...]:
+        return self.w, self.taken, self.G, self.first, self.second, self.near, self.far, self.removal
+
+    def copy(self) -> _State:
+        w, *others = (part.copy() for part in self._changing)
+        return _State(w, self.m, *others)
+
+    def take(self, other: _State) -> _State:
+        """Be where the other is."""
+        for mine, its in zip(self._changing, other._changing, strict=True):
+            np.copyto(mine, its)
+        return self
+
+    def kick(self, share: float, candidates: Candidates, rng: np.random.Generator) -> None:
+        """Some medoids give way to random points."""
+        K, free = len(self.w), np.flatnonzero(~self.taken)
+        n = min(max(1, round(share * K)), len(free))
+        js, new = rng.choice(K, n, replace=False), rng.choice(free, n, replace=False)
+        self.w[js] = new
+        self.taken[:] = False
+        self.taken[self.w] = True
+        _exchange_all(js, candidates.rows(new), self.G, self.first, self.second, self.near, self.far)
+        _removals(self.m, self.first, self.near, self.far, self.removal)
+
+    def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
+        """Place in `rows`, of candidates from `offset` on, of the first to improve from `at` on; len(rows) if none."""
 
         def look(chunk: slice) -> int:
-            part = rows[at + chunk.start : at + chunk.stop]
-            return _first_improving(part, self.m, self.first, self.near, self.far, self.removal)[0]
+            part = slice(at + chunk.start, at + chunk.stop)
+            taken = self.taken[offset + part.start : offset + part.stop]
+            return _first_improving(rows[part], taken, self.m, self.first, self.near, self.far, self.removal)[0]
 
         return at + first_find(look, len(rows) - at, AHEAD, n_jobs)
 
@@ -181,6 +208,7 @@ class _State:
             offset,
             self.w,
             self.m,
+            self.taken,
             self.G,
             self.first,
             self.second,
@@ -193,20 +221,22 @@ class _State:
 
 
 @njit(cache=True, nogil=True)
-def _two_nearest(G, first, second, near, far):  # type: ignore[no-untyped-def]
-    """Nearest and second nearest column of each row of G, the lowest on ties; without a second it is inf away."""
-    N, K = G.shape
-    for i in range(N):
-        a, b = 0, -1
-        near[i], far[i] = G[i, 0], np.inf
-        for k in range(1, K):
-            d = G[i, k]
-            if d < near[i]:
-                far[i], b = near[i], a
-                near[i], a = d, k
-            elif b < 0 or d < far[i]:
-                far[i], b = d, k
-        first[i], second[i] = a, b
+def _two_nearest(C, first, second, near, far):  # type: ignore[no-untyped-def]
+    """Nearest and second nearest row of C (K, N) for each column, the lowest on ties; all inf away before.
+
+    Row by row and without a branch, so that eight and more columns are compared at once.
+    """
+    for start in range(0, C.shape[1], TILE):
+        stop = min(start + TILE, C.shape[1])
+        a, b, p, q = near[start:stop], far[start:stop], first[start:stop], second[start:stop]
+        for row in range(C.shape[0]):
+            d, k = C[row, start:stop], np.int32(row)
+            for i in range(stop - start):
+                v, a_i, b_i, p_i, q_i = d[i], a[i], b[i], p[i], q[i]
+                nearest, nearer = v < a_i, v < b_i
+                b_new, q_new = v if nearer else b_i, k if nearer else q_i
+                b[i], q[i] = a_i if nearest else b_new, p_i if nearest else q_new
+                a[i], p[i] = v if nearest else a_i, k if nearest else p_i
 
 
 @njit(cache=True, nogil=True)
@@ -223,10 +253,10 @@ def _removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _first_improving(C, m, first, near, far, removal):  # type: ignore[no-untyped-def]
+def _first_improving(C, taken, m, first, near, far, removal):  # type: ignore[no-untyped-def]
     """(r, j): the first row r of C, a candidate's, that lowers the loss, and the medoid to go; or (-1, -1).
 
-    A candidate that is a medoid already cannot: with it the set would only be the smaller.
+    A candidate that is a medoid already, as taken says, cannot: with it the set would only be the smaller.
     """
     N, K = m.shape[0], removal.shape[0] - 1
     if K == 1:
@@ -238,6 +268,8 @@ def _first_improving(C, m, first, near, far, removal):  # type: ignore[no-untype
     share = np.zeros(K)
     cheapest = np.argmin(removal[:K])
     for r in range(C.shape[0]):
+        if taken[r]:
+            continue
         d = C[r]
         for i in range(N):
             mask[i] = d[i] < far[i]
@@ -311,7 +343,14 @@ def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def _descend(C, offset, w, m, G, first, second, near, far, removal, patience, most):  # type: ignore[no-untyped-def]
+def _exchange_all(js, rows, G, first, second, near, far):  # type: ignore[no-untyped-def]
+    """Medoids js are now rows (n, N) away."""
+    for t in range(js.shape[0]):
+        _exchange(js[t], rows[t], G, first, second, near, far)
+
+
+@njit(cache=True, nogil=True)
+def _descend(C, offset, w, m, taken, G, first, second, near, far, removal, patience, most):  # type: ignore[no-untyped-def]
     """Go through the rows of C, candidates offset, offset + 1, ..., and take in each that lowers the loss.
 
     Ends after `most` swaps, or `patience` rows in a row without one. Gives (swaps, rows looked at, rows since then).
@@ -319,11 +358,12 @@ def _descend(C, offset, w, m, G, first, second, near, far, removal, patience, mo
     swaps = idle = at = 0
     while at < C.shape[0] and idle < patience and swaps < most:
         stop = min(at + patience - idle, C.shape[0])
-        r, j = _first_improving(C[at:stop], m, first, near, far, removal)
+        r, j = _first_improving(C[at:stop], taken[offset + at : offset + stop], m, first, near, far, removal)
         if r < 0:
             idle += stop - at
             at = stop
             continue
+        taken[w[j]], taken[offset + at + r] = False, True
         w[j] = offset + at + r
         _exchange(j, C[at + r], G, first, second, near, far)
         _removals(m, first, near, far, removal)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..validation import as_numbers
 from .base import ALL, Source, panels, rows_per_panel
 
-TILE = 2048
+# Rows and columns that are compared in one go: a tile and its mirror image fit in the second-level cache.
+TILE = 256
 
 
 def check_entries(source: Source, total_weight: float = 1.0) -> None:
