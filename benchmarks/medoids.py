@@ -225,9 +225,44 @@ def main() -> None:
             runs += part
             if args.json is not None:
                 args.json.write_text(json.dumps([asdict(run) for run in runs], indent=1))
+    if any(run.method == YARDSTICK for run in runs):
+        overview(runs)
     below = share_below(runs)
     if below is not None:
         print(f"\nMedianNeuralGas(refine='swap') has a lower mean loss than {YARDSTICK} in {below:.0%} of the cases.")
+
+
+def overview(runs: list[Run]) -> None:
+    """All cases side by side, means over the seeds: loss and seconds, and of the SOMs also order and cost."""
+    cases = dict.fromkeys((run.set, run.K) for run in runs)
+    titles = list(dict.fromkeys(run.method for run in runs))
+
+    def means(title: str, what: str) -> NDArray[np.float64]:
+        picked = [[getattr(r, what) for r in runs if (r.set, r.K) == case and r.method == title] for case in cases]
+        return np.array([np.mean(values) for values in picked])
+
+    def row(title: str, entries: list[str]) -> None:
+        print("|", " | ".join([title, *entries]), "|")
+
+    header = [f"{name} K={K}" for name, K in cases]
+    losses, times = means(YARDSTICK, "loss"), means(YARDSTICK, "seconds")
+    print()
+    row("loss / seconds, over FasterPAM's", header)
+    row("---", ["---"] * len(cases))
+    row("FasterPAM, seconds", [f"{value:.3g}" for value in times])
+    soms = [title for title in titles if title.startswith("MedianSOM")]
+    for title in titles:
+        if title != YARDSTICK and title not in soms:
+            ratios = zip(means(title, "loss") / losses, means(title, "seconds") / times, strict=True)
+            row(f"`{title}`", [f"{loss:.5f} / {took:.{2 if took < 9.995 else 0}f}" for loss, took in ratios])
+    if not soms:
+        return
+    print()
+    row("loss over FasterPAM's / topographic error / SOM cost", header)
+    row("---", ["---"] * len(cases))
+    for title in soms:
+        three = (means(title, "loss") / losses, means(title, "topographic_error"), means(title, "som_cost"))
+        row(f"`{title}`", [f"{loss:.3f} / {torn:.3f} / {cost:.6g}" for loss, torn, cost in zip(*three, strict=True)])
 
 
 def share_below(runs: list[Run]) -> float | None:
