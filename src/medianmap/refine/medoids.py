@@ -83,18 +83,19 @@ def swap_medoids(
     check_count(kicks, "kicks", at_least=0)
     shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
     looks = _Looks(candidates.n, 1 + len(shares))
-    state = _State.of(candidates, w, weights)
-    best = _descended(candidates, state, most, n_jobs, looks)
+    best = _descended(candidates, w, weights, most, n_jobs, looks)
     if not len(shares):
         return best
-    at_best, rng = state, np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for share in shares:
-        state = at_best.copy() if state is at_best else state.take(at_best)
-        state.kick(share, candidates, rng)
-        other = _descended(candidates, state, most, n_jobs, looks)
+        kicked = best.medoids.copy()
+        free = np.setdiff1d(np.arange(candidates.n), kicked)
+        n = min(max(1, round(share * len(w))), len(free))
+        gone, new = rng.choice(len(w), n, replace=False), rng.choice(free, n, replace=False)
+        kicked[gone] = new
+        other = _descended(candidates, kicked, weights, most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
-            at_best, state = state, at_best
     return best
 
 
@@ -109,8 +110,11 @@ class _Looks:
         step("swaps", self.done, self.done + max(0, self.left * self.n - idle))
 
 
-def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | None, looks: _Looks) -> Swapped:
-    """The optimum reached from a state, which is changed, with candidates in turn."""
+def _descended(
+    candidates: Candidates, w: IntArray, weights: FloatArray, most: int, n_jobs: int | None, looks: _Looks
+) -> Swapped:
+    """The optimum reached from w (K,), which is changed, with candidates in turn."""
+    state = _State.of(candidates, w, weights)
     N = candidates.n
     blocks = list(panels(N, candidates.block_size))
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
@@ -133,7 +137,7 @@ def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | N
             swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
         looks.done += at
     looks.left -= 1
-    return Swapped(state.w.copy(), swaps, kmeans_cost(state.near[:, None], state.m), idle >= N)
+    return Swapped(w, swaps, kmeans_cost(state.near[:, None], weights), idle >= N)
 
 
 @dataclass(frozen=True)
@@ -165,31 +169,6 @@ class _State:
         _two_nearest(C, first, second, near, far)
         _removals(m, first, near, far, removal)
         return cls(w, m, taken, np.ascontiguousarray(C.T), first, second, near, far, removal)
-
-    @property
-    def _changing(self) -> tuple[NDArray[Any], ...]:
-        return self.w, self.taken, self.G, self.first, self.second, self.near, self.far, self.removal
-
-    def copy(self) -> _State:
-        w, *others = (part.copy() for part in self._changing)
-        return _State(w, self.m, *others)
-
-    def take(self, other: _State) -> _State:
-        """Be where the other is."""
-        for mine, its in zip(self._changing, other._changing, strict=True):
-            np.copyto(mine, its)
-        return self
-
-    def kick(self, share: float, candidates: Candidates, rng: np.random.Generator) -> None:
-        """Some medoids give way to random points."""
-        K, free = len(self.w), np.flatnonzero(~self.taken)
-        n = min(max(1, round(share * K)), len(free))
-        js, new = rng.choice(K, n, replace=False), rng.choice(free, n, replace=False)
-        self.w[js] = new
-        self.taken[:] = False
-        self.taken[self.w] = True
-        _exchange_all(js, candidates.rows(new), self.G, self.first, self.second, self.near, self.far)
-        _removals(self.m, self.first, self.near, self.far, self.removal)
 
     def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
         """Place in `rows`, of candidates from `offset` on, of the first to improve from `at` on; len(rows) if none."""
@@ -340,13 +319,6 @@ def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def
             if k != a and G[i, k] < G[i, b]:
                 b = k
         second[i], far[i] = b, G[i, b]
-
-
-@njit(cache=True, nogil=True)
-def _exchange_all(js, rows, G, first, second, near, far):  # type: ignore[no-untyped-def]
-    """Medoids js are now rows (n, N) away."""
-    for t in range(js.shape[0]):
-        _exchange(js[t], rows[t], G, first, second, near, far)
 
 
 @njit(cache=True, nogil=True)
