@@ -205,7 +205,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with chromosomes.csv and proteins/D.csv")
     parser.add_argument("--cache", type=Path, help="where to keep the chromosomes' matrix")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--k", nargs="+", type=int, help="by default those of 22, 100 and 500 up to N / 2")
+    parser.add_argument("--k", nargs="+", type=int, default=[22, 100, 500], help="left out where K > N")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--few", type=int, help="seeds where N K is above 4 million, instead of --seeds")
     parser.add_argument("--methods", nargs="+", default=[""], help="only methods whose row holds one of these texts")
@@ -218,7 +218,7 @@ def main() -> None:
     }
     runs: list[Run] = []
     for name, D in matrices(args.sets, args.data, args.cache):
-        for K in args.k or [K for K in (22, 100, 500) if 2 * K <= len(D)]:
+        for K in [K for K in args.k if K <= len(D)]:
             seeds = range(args.few if args.few is not None and len(D) * K > 4e6 else args.seeds)
             part = [run for seed in seeds for run in in_turns(name, D, K, seed, rows)]
             table(part, len(D))

@@ -30,6 +30,7 @@ from .spaces import Space
 from .threads import limited
 from .validation import check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from .weights import Weights
+from .winners import nearest
 
 logger = logging.getLogger("medianmap")
 
@@ -194,18 +195,19 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 best = self._continued(problem, rule, State(self._checked_start(go_on_from(space, keep), K)))
             prototypes = space.lifted(best.prototypes, keep)
             G = self._final_distances(space, prototypes)
+            winner, least = nearest(G)
             fitted = {
                 **features,
                 **self._prototype_attributes(given, space, m, prototypes),
-                "labels_": G.argmin(axis=1),
-                "inertia_": (total := inertia(G, m)),
+                "labels_": winner,
+                "inertia_": (total := inertia(least[:, None], m)),
                 "quantization_error_": 0.5 * total,
                 **self._run_attributes(best),
                 "n_iter_": len(best.history),
                 "converged_": best.converged,
                 "history_": as_records(best.history),
             }
-            fitted["hits_"] = np.bincount(fitted["labels_"], weights=m, minlength=K)
+            fitted["hits_"] = np.bincount(winner, weights=m, minlength=K)
             if rule.lattice is not None:
                 fitted["lattice_"] = rule.lattice
             replace_fitted(self, fitted)

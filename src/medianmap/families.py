@@ -255,8 +255,11 @@ class MedianMap(DissimilarityMap):
             )  # fmt: skip
         else:
             # Beside annealing a descent takes little time, and the best of a few is a better optimum.
-            kicks = 0 if isinstance(problem.assignment, Winner) else KICKS
-            swapped = swap_medoids(source, w, m, max_swaps=self.max_swaps, kicks=kicks, n_jobs=self.n_jobs)
+            annealed = not isinstance(problem.assignment, Winner)
+            swapped = swap_medoids(
+                source, w, m, max_swaps=self.max_swaps, plateau=not annealed, kicks=KICKS if annealed else 0,
+                n_jobs=self.n_jobs,
+            )  # fmt: skip
         labels = state.labels
         if term is not None:
             G = problem.space.distances(swapped.medoids)

@@ -1,4 +1,5 @@
-"""Winners of a SOM: I*(i) = argmin_j sum_l H[j, l] G[i, l], exactly, by a float32 screen and the canonical sum."""
+"""Winners, the lowest prototype on ties: the nearest one, I(i) = argmin_j G[i, j], and that of a SOM,
+I*(i) = argmin_j sum_l H[j, l] G[i, l], exactly, by a float32 screen and the canonical sum."""
 
 from __future__ import annotations
 
@@ -17,6 +18,17 @@ from .threads import limited, run_chunks
 
 # Points a chunk: their dissimilarities to 500 prototypes then fit in the second-level cache.
 CHUNK = 128
+
+
+def nearest(G: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
+    """(winner (N,), its dissimilarity (N,)) for G (N, K)."""
+    GT = G.T
+    if not (GT.flags.c_contiguous and GT.dtype in (np.float32, np.float64)):
+        winner = G.argmin(axis=1)
+        return winner, G[np.arange(len(G)), winner]
+    at, least = np.zeros(len(G), np.int32), GT[0].copy()
+    _nearest(GT, at, least)
+    return at.astype(np.intp), least
 
 
 def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -58,6 +70,19 @@ def _plain_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None) -> tuple
     with limited(1):
         run_chunks(work, list(panels(GT.shape[1], CHUNK)), n_jobs)
     return winner, cost
+
+
+@njit(cache=True, nogil=True)
+def _nearest(GT, at, least):  # type: ignore[no-untyped-def]
+    """at[i] and least[i] of all rows but the first, without a branch, so that many columns are compared at once."""
+    for start in range(0, GT.shape[1], CHUNK):
+        p, a = at[start : start + CHUNK], least[start : start + CHUNK]
+        for j in range(1, GT.shape[0]):
+            g, k = GT[j, start : start + CHUNK], np.int32(j)
+            for i in range(a.shape[0]):
+                v, before, who = g[i], a[i], p[i]
+                a[i] = v if v < before else before
+                p[i] = k if v < before else who
 
 
 @njit(cache=True, nogil=True)

@@ -64,7 +64,14 @@ KICKED = (0.05, 0.25, 0.1, 0.5)
 
 
 def swap_medoids(
-    D: Any, medoids: Any, m: Any = None, *, max_swaps: int | None = None, kicks: int = 0, n_jobs: int | None = None
+    D: Any,
+    medoids: Any,
+    m: Any = None,
+    *,
+    max_swaps: int | None = None,
+    plateau: bool = False,
+    kicks: int = 0,
+    n_jobs: int | None = None,
 ) -> Swapped:
     """Lower sum_i m_i min_j D[i, w_j] by single swaps to a local optimum: no swap of one medoid lowers it further.
 
@@ -75,6 +82,8 @@ def swap_medoids(
     medoids : (K,) indices of data points to start from; the order of those that stay is kept.
     m : (N,) weights > 0; ones by default.
     max_swaps : at most so many swaps; None for as many as it takes.
+    plateau : at the optimum go through the candidates once more and make also swaps that leave the loss as it is, which
+        whole numbers often allow; swaps go on from there, and the better optimum is kept. Not where max_swaps is given.
     kicks : so many times some medoids of the best optimum so far, drawn at random with a fixed seed, give way to
         random points, and swaps go on from there; the optimum of least loss is kept. None where max_swaps is given.
     n_jobs : threads; the result is the same with any number.
@@ -83,7 +92,10 @@ def swap_medoids(
     check_count(kicks, "kicks", at_least=0)
     shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
     looks = _Looks(candidates.n, 1 + len(shares))
-    best = _descended(candidates, w, weights, most, n_jobs, looks)
+    state = _State.of(candidates, w, weights)
+    best = _descended(candidates, state, most, n_jobs, looks)
+    if plateau and max_swaps is None:
+        best = _beyond_ties(candidates, state, best, n_jobs, looks)
     if not len(shares):
         return best
     rng = np.random.default_rng(0)
@@ -93,7 +105,7 @@ def swap_medoids(
         n = min(max(1, round(share * len(w))), len(free))
         gone, new = rng.choice(len(w), n, replace=False), rng.choice(free, n, replace=False)
         kicked[gone] = new
-        other = _descended(candidates, kicked, weights, most, n_jobs, looks)
+        other = _descended(candidates, _State.of(candidates, kicked, weights), most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
     return best
@@ -110,11 +122,24 @@ class _Looks:
         step("swaps", self.done, self.done + max(0, self.left * self.n - idle))
 
 
-def _descended(
-    candidates: Candidates, w: IntArray, weights: FloatArray, most: int, n_jobs: int | None, looks: _Looks
-) -> Swapped:
-    """The optimum reached from w (K,), which is changed, with candidates in turn."""
-    state = _State.of(candidates, w, weights)
+def _beyond_ties(candidates: Candidates, state: _State, best: Swapped, n_jobs: int | None, looks: _Looks) -> Swapped:
+    """The better of the optimum `best`, where the state is, and the one reached after swaps that change nothing."""
+    N, swaps, most = candidates.n, 0, np.iinfo(np.int64).max
+    looks.left += 1
+    for block in panels(N, candidates.block_size):
+        stop_if_asked()
+        looks.told(block.start)
+        swaps += state.descend(candidates.rows(block), block.start, N + 1, most, even=True)[0]
+    looks.done += N
+    if not swaps:
+        looks.left -= 1
+        return best
+    other = _descended(candidates, state, most, n_jobs, looks)
+    return best if other.loss >= best.loss else replace(other, n_swaps=best.n_swaps + swaps + other.n_swaps)
+
+
+def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | None, looks: _Looks) -> Swapped:
+    """The optimum reached from a state, which is changed, with candidates in turn."""
     N = candidates.n
     blocks = list(panels(N, candidates.block_size))
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
@@ -137,7 +162,7 @@ def _descended(
             swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
         looks.done += at
     looks.left -= 1
-    return Swapped(w, swaps, kmeans_cost(state.near[:, None], weights), idle >= N)
+    return Swapped(state.w.copy(), swaps, kmeans_cost(state.near[:, None], state.m), idle >= N)
 
 
 @dataclass(frozen=True)
@@ -176,12 +201,17 @@ class _State:
         def look(chunk: slice) -> int:
             part = slice(at + chunk.start, at + chunk.stop)
             taken = self.taken[offset + part.start : offset + part.stop]
-            return _first_improving(rows[part], taken, self.m, self.first, self.near, self.far, self.removal)[0]
+            return _first_improving(rows[part], taken, self.m, self.first, self.near, self.far, self.removal, False)[0]
 
         return at + first_find(look, len(rows) - at, AHEAD, n_jobs)
 
-    def descend(self, rows: NDArray[Any], offset: int, patience: int, most: int) -> tuple[int, int, int]:
-        """Go through `rows` swapping eagerly: (swaps made, rows looked at, rows since the last swap)."""
+    def descend(
+        self, rows: NDArray[Any], offset: int, patience: int, most: int, even: bool = False
+    ) -> tuple[int, int, int]:
+        """Go through `rows` swapping eagerly, if `even` also where it changes nothing.
+
+        Gives (swaps made, rows looked at, rows since the last swap).
+        """
         return _descend(
             rows,
             offset,
@@ -196,6 +226,7 @@ class _State:
             self.removal,
             patience,
             most,
+            even,
         )
 
 
@@ -232,8 +263,9 @@ def _removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _first_improving(C, taken, m, first, near, far, removal):  # type: ignore[no-untyped-def]
-    """(r, j): the first row r of C, a candidate's, that lowers the loss, and the medoid to go; or (-1, -1).
+def _first_improving(C, taken, m, first, near, far, removal, even):  # type: ignore[no-untyped-def]
+    """(r, j): the first row r of C, a candidate's, that lowers the loss, or if `even` does not raise it as far as sums
+    tell, and the medoid to go; or (-1, -1).
 
     A candidate that is a medoid already, as taken says, cannot: with it the set would only be the smaller.
     """
@@ -272,7 +304,8 @@ def _first_improving(C, taken, m, first, near, far, removal):  # type: ignore[no
                 go, least = j, change
         for t in range(n):
             share[first[nearer[t]]] = 0.0
-        if acc + least < -((N + 4) * EPS * (loss + 2.0 * removal[go]) + 4 * N * UNDERFLOW):
+        off = (N + 4) * EPS * (loss + 2.0 * removal[go]) + 4 * N * UNDERFLOW
+        if acc + least < -off or (even and acc + least <= 0.0):
             return r, go
     return -1, -1
 
@@ -322,7 +355,7 @@ def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def _descend(C, offset, w, m, taken, G, first, second, near, far, removal, patience, most):  # type: ignore[no-untyped-def]
+def _descend(C, offset, w, m, taken, G, first, second, near, far, removal, patience, most, even):  # type: ignore[no-untyped-def]
     """Go through the rows of C, candidates offset, offset + 1, ..., and take in each that lowers the loss.
 
     Ends after `most` swaps, or `patience` rows in a row without one. Gives (swaps, rows looked at, rows since then).
@@ -330,7 +363,7 @@ def _descend(C, offset, w, m, taken, G, first, second, near, far, removal, patie
     swaps = idle = at = 0
     while at < C.shape[0] and idle < patience and swaps < most:
         stop = min(at + patience - idle, C.shape[0])
-        r, j = _first_improving(C[at:stop], taken[offset + at : offset + stop], m, first, near, far, removal)
+        r, j = _first_improving(C[at:stop], taken[offset + at : offset + stop], m, first, near, far, removal, even)
         if r < 0:
             idle += stop - at
             at = stop
