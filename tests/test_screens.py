@@ -15,7 +15,7 @@ from medianmap.search.ranks import RankScreen
 from medianmap.search.screens import Choice, Entries, as_float32, dense_product, heavy_entries, sparse_product
 from medianmap.sources import DenseSource
 from medianmap.weights import FieldWeights, RankWeights
-from medianmap.winners import smoothed_winners
+from medianmap.winners import nearest, smoothed_winners
 
 
 def hard_matrices(rng, n):
@@ -141,6 +141,22 @@ def test_winners_equal_the_canonical_argmin(seed, dtype, sigma):
     expected = reference.product(G.astype(float), H)
     np.testing.assert_array_equal(winner, expected.argmin(axis=1))
     np.testing.assert_array_equal(cost, expected.min(axis=1))
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    dtype=st.sampled_from([np.float32, np.float64, np.int64]),
+    order=st.sampled_from("CF"),
+)
+@settings(max_examples=60)
+def test_nearest_is_the_lowest_argmin(seed, dtype, order):
+    rng = np.random.default_rng(seed)
+    N, K = int(rng.integers(1, 400)), int(rng.integers(1, 30))
+    G = np.asarray(rng.integers(-3, 4, (N, K)), dtype=dtype, order=order)
+    winner, least = nearest(G)
+    assert winner.dtype == np.intp
+    np.testing.assert_array_equal(winner, G.argmin(axis=1))
+    np.testing.assert_array_equal(least, G.min(axis=1))
 
 
 def test_a_choice_avoids_what_left_too_much_over_and_tries_it_again_later():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from maps import blob_distances
 from strategies import cases, matrix
 
+from medianmap import MedianKMeans
 from medianmap.refine import medoids as kernel
 from medianmap.refine import problem, swap_medoids, swap_som
 from medianmap.sources import DenseSource, as_dissimilarity
@@ -45,13 +46,17 @@ def test_local_optimum_over_all_single_swaps(case, dtype):
     assert_local_optimum(D, result.medoids, case.m)
 
 
+def changes(D, w, c, m):
+    """(K,) what the loss changes by when each of the medoids w gives way to c."""
+    return np.array([loss_of(D, np.array([*w[:j], c, *w[j + 1 :]]), m) for j in range(len(w))]) - loss_of(D, w, m)
+
+
 def eager(D, w, m):
     """Swaps in the order that the module promises, every change of the loss summed anew."""
     w, N, idle, c, swaps = w.copy(), len(D), 0, 0, 0
     while idle < N:
-        loss = loss_of(D, w, m)
-        change = [loss_of(D, np.array([*w[:j], c, *w[j + 1 :]]), m) - loss for j in range(len(w))]
-        if c not in w and min(change) < 0:
+        change = changes(D, w, c, m)
+        if c not in w and change.min() < 0:
             w[int(np.argmin(change))] = c
             swaps, idle = swaps + 1, 0
         else:
@@ -73,6 +78,49 @@ def test_same_swaps_as_the_plain_definition(kind, K, seed):
     assert result.n_swaps == swaps
     np.testing.assert_array_equal(result.medoids, w)
     assert result.loss == loss_of(D, w, m)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("K", [1, 2, 7, 15, 20])
+@pytest.mark.parametrize("kind", ["ties", "duplicates", "asymmetric"])
+def test_one_walk_along_ties_as_the_plain_definition_has_it(kind, K, seed):
+    rng = np.random.default_rng(seed)
+    D = np.round(matrix(kind, 20, rng) * 3)
+    m = np.ones(20)
+    start = rng.permutation(20)[:K]
+    plain, swaps = eager(D, start, m)
+    w = plain.copy()
+    for c in range(20) if K > 1 else ():
+        change = changes(D, w, c, m)
+        if c not in w and change.min() <= 0:
+            w[int(np.argmin(change))] = c
+            swaps += 1
+    walked, more = eager(D, w, m)
+    result = swap_medoids(D, start, plateau=True)
+    if loss_of(D, walked, m) < loss_of(D, plain, m):
+        np.testing.assert_array_equal(result.medoids, walked)
+        assert result.n_swaps == swaps + more
+    else:
+        np.testing.assert_array_equal(result.medoids, plain)
+    assert result.converged
+    assert_local_optimum(D, result.medoids, m)
+
+
+def test_ties_lead_on_and_threads_and_blocks_change_nothing(rng, monkeypatch):
+    X = rng.integers(0, 12, (200, 3))
+    D = np.abs(X[:, None] - X).sum(axis=2).astype(float)
+    start = rng.permutation(200)[:120]
+    plain, walked = swap_medoids(D, start), swap_medoids(D, start, plateau=True)
+    assert walked.loss < plain.loss
+    np.testing.assert_array_equal(swap_medoids(D, start, plateau=True, max_swaps=10**6).medoids, plain.medoids)
+    fitted = MedianKMeans(120, metric="precomputed", init=start, refine="swap").fit(D)
+    np.testing.assert_array_equal(fitted.medoid_indices_, walked.medoids)
+    monkeypatch.setattr(kernel, "PATIENCE", 8)
+    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
+    monkeypatch.setattr(problem, "LARGEST_BLOCK", 64)
+    again = swap_medoids(D, start, plateau=True, n_jobs=3)
+    np.testing.assert_array_equal(again.medoids, walked.medoids)
+    assert again.n_swaps == walked.n_swaps
 
 
 @pytest.mark.parametrize("K", [1, 8, 69])
