@@ -30,9 +30,9 @@ for computed loss and removal as well, as long as N < 10^12. A swap is made only
 minus the right-hand side. Then the true loss falls with each swap, no set of medoids comes twice, and there are
 finitely many: the search ends.
 
-Ties. Where dissimilarities are whole numbers, many swaps leave the loss as it is. A walk along a plateau takes in, in one
-pass over the candidates, what does not raise the computed loss; being one pass it ends. Rounding may raise the loss on
-the way, so the optimum before is kept unless the one beyond is lower.
+Ties. Where dissimilarities are whole numbers, many swaps leave the loss as it is. A walk along a plateau takes in, in
+one pass over the candidates, what does not raise the computed loss; being one pass it ends. Rounding may raise the loss
+on the way, so the optimum before is kept unless the one beyond is lower.
 
 Swaps are eager: candidates are taken in turn, and the first that improves is taken in at once, for the best medoid to
 go. Threads look at chunks of candidates ahead of turn, against one state; the first find in order is the one that
