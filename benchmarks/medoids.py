@@ -5,6 +5,8 @@
 FOLDER holds chromosomes.csv and proteins/D.csv, which are not part of this project; without it the sets that need them
 are left out. Losses are sum_i min_j D[i, w_j] of the medoids that each method returns, summed here. A method that is
 not installed, or whose parameters this version does not have, is left out with a note.
+
+    pip install kmedoids scikit-learn-extra "numpy<2"        scikit-learn-extra 0.3.0 cannot be imported beside numpy 2
 """
 
 from __future__ import annotations

@@ -316,7 +316,10 @@ def _first_improving(C, taken, m, first, near, far, removal, even):  # type: ign
 
 @njit(cache=True, nogil=True)
 def _first_better(C, m, near):  # type: ignore[no-untyped-def]
-    """The same for one medoid: change(c) = sum_i m_i (d_i - a_i); its terms have both signs, |.| <= d_i + a_i."""
+    """The same for one medoid: change(c) = sum_i m_i (d_i - a_i); its terms have both signs, |.| <= d_i + a_i.
+
+    Never even: where no point is better than the one medoid, the loss is the least there is.
+    """
     N = m.shape[0]
     for r in range(C.shape[0]):
         change = size = 0.0
