@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint format bench picture clean help
+.PHONY: demo test lint format bench reproduce picture clean help
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -49,6 +49,10 @@ bench: $(INSTALLED)  ## Measure the figures of docs/benchmarks.md (half an hour,
 	$(BIN)/python benchmarks/supervision.py iris breast-cancer few-labels
 	for what in linear strings breast-cancer kill model workers; do $(BIN)/python benchmarks/patches.py $$what || exit 1; done
 	$(if $(DATA),$(BIN)/python benchmarks/edit.py $(DATA))
+
+DATA_FOLDER ?=
+reproduce: $(INSTALLED)  ## Run the chapter's experiments (DATA_FOLDER=... has your chromosomes.csv and proteins/)
+	$(BIN)/python -m reproduction all $(if $(DATA_FOLDER),--data $(DATA_FOLDER)) -o reproduced
 
 picture: $(INSTALLED)  ## Draw docs/demo.svg anew
 	$(BIN)/python docs/picture.py docs/demo.svg

@@ -16,7 +16,7 @@ import numpy as np
 from memory import Peak
 from scipy.spatial.distance import cdist
 
-from medianmap.allpairs import all_pairs
+from medianmap.sources.all_pairs import all_pairs
 
 
 def main() -> None:

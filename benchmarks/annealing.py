@@ -22,8 +22,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import StandardScaler
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, as_dissimilarity
+from medianmap.core.quality import topographic_error
 from medianmap.datasets import load_globins, simulate_protein_families
-from medianmap.quality import topographic_error
 from medianmap.sources import ALL
 
 # Number of prototypes, and the grid of about as many.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from medianmap import BatchKMeans
-from medianmap.patches.assign_all import assign_all
+from medianmap.predict.assign_all import assign_all
 
 
 def stream(n: int) -> Iterator[np.ndarray]:

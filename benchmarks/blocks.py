@@ -25,8 +25,8 @@ from scipy.spatial.distance import cdist, squareform
 from medianmap.sources import CondensedSource, DenseSource, PairSource, PostgresSource, as_dissimilarity, write_store
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # the tables that the tests compare with, too
-from pair_tables import pair_rows, write_postgres, write_tables
-from postgres_server import binaries, postgres
+from support.pair_tables import pair_rows, write_postgres, write_tables
+from support.postgres_server import binaries, postgres
 
 
 def sources(X: np.ndarray, D: np.ndarray, folder: Path, stack: ExitStack) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from medianmap import BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, as_dissimilarity, k_path, width_front
 from medianmap.datasets import load_breast_cancer, load_globins
-from medianmap.widthfront import WidthFront
+from medianmap.explore.width_front import WidthFront
 
 SIZES = [2, 3, 4, 5, 6, 8, 10, 15, 20, 30]
 WIDTHS = [2, 1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.01]

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from medianmap import as_dissimilarity
 from medianmap.datasets import load_chromosomes
-from medianmap.reproduce.plan import string_distances
-from medianmap.reproduce.speed import simulated
 from medianmap.sources import ALL
+from reproduction.plan import string_distances
+from reproduction.speed import simulated
 
 __all__ = ["chromosomes", "globins", "simulated", "string_distances", "structureless"]
 

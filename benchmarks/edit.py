@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from medianmap import as_dissimilarity
 from medianmap.metrics import bind
 from medianmap.metrics.letters import ALPHABETS
-from medianmap.reproduce.judging import leave_one_out, neighbours, share
+from reproduction.judging import leave_one_out, neighbours, share
 
 
 def biopython() -> Callable[[list[str], list[str]], NDArray[np.float64]]:

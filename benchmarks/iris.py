@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from medianmap import BatchNeuralGas, MedianNeuralGas
-from medianmap.quality import purity
+from medianmap.core.quality import purity
 
 # The chapter's quantization error and accuracy.
 BATCH, MEDIAN = "40.96 / 0.84", "44.85 / 0.92"

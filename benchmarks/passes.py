@@ -1,9 +1,9 @@
 """The full fit, simple sampling and patches, side by side at growing N: `python benchmarks/passes.py`."""
 
 import numpy as np
+from compare_passes import compare_passes
 
 from medianmap import MedianNeuralGas
-from medianmap.patches.compare import compare_passes
 
 SIZES = (2000, 8000, 16000)
 K, PATCH, HELD_OUT = 50, 1000, 2000

@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer
-from medianmap.beta_path import standard_error
 from medianmap.datasets import simulate_chromosomes, simulate_protein_families
-from medianmap.reproduce import patches as protocol
+from medianmap.explore.beta_path import standard_error
+from reproduction import patches as protocol
 
 CHUNK = 1000
 

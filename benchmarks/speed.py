@@ -23,12 +23,12 @@ import numpy as np
 from data import chromosomes, globins, simulated, structureless
 from numpy.typing import NDArray
 
-from medianmap.engine import Problem, State, epoch
-from medianmap.neighborhood import geometric
-from medianmap.reproduce.speed import CHAPTER, assignment_of, measure, numbers, warm_up
+from medianmap.core.engine import Problem, State, epoch
+from medianmap.core.neighborhood import geometric
+from medianmap.core.spaces import MedianSpace
 from medianmap.sources import as_dissimilarity
-from medianmap.spaces import MedianSpace
-from medianmap.threads import limited
+from medianmap.utils.threads import limited
+from reproduction.speed import CHAPTER, assignment_of, measure, numbers, warm_up
 
 
 def anneal_seconds(

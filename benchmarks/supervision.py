@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
 from medianmap import BatchNeuralGas, MedianKMeans, MedianNeuralGas, PrototypeClassifier
-from medianmap.beta_path import BETAS, beta_path, standard_error
 from medianmap.datasets import load_breast_cancer, load_iris
-from medianmap.reproduce import breast_cancer as protocol
+from medianmap.explore.beta_path import BETAS, beta_path, standard_error
+from reproduction import breast_cancer as protocol
 
 
 def told(values) -> str:
@@ -123,7 +123,7 @@ def proteins(folder: Path, splits: int, figure: Path | None) -> None:
             import matplotlib as mpl
 
             mpl.use("agg")
-            from medianmap.plot import BetaPathDisplay
+            from medianmap.report.plots import BetaPathDisplay
 
             mpl.rcParams["svg.hashsalt"] = "medianmap"
             BetaPathDisplay(paths).plot().figure_.savefig(figure, metadata={"Date": None})

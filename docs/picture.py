@@ -11,9 +11,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from medianmap.demo import run_demo
-from medianmap.files import write_text
+from medianmap.app.demo import run_demo
 from medianmap.report.text import render
+from medianmap.utils.files import write_text
 
 # The frame without rich's web fonts: a picture in a README fetches nothing.
 FRAME = """<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">

@@ -13,9 +13,9 @@ from playwright.sync_api import sync_playwright
 
 from medianmap import MedianSOM
 from medianmap.datasets import load_globins
-from medianmap.files import write_text
 from medianmap.report.content import gather
 from medianmap.report.html import render
+from medianmap.utils.files import write_text
 
 EXEMPLAR = "HBAZ_HUMAN"
 CHROMIUM = os.environ.get("MEDIANMAP_CHROMIUM") or shutil.which("chromium")

@@ -16,7 +16,7 @@ from medianmap import (
     RelationalNeuralGas,
     RelationalSOM,
 )
-from medianmap.quality import purity
+from medianmap.core.quality import purity
 
 wine = load_wine()
 X = StandardScaler().fit_transform(wine.data)

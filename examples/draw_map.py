@@ -6,9 +6,10 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from medianmap import MedianNeuralGas, MedianSOM, all_pairs, structure
+from medianmap import MedianNeuralGas, MedianSOM, all_pairs
+from medianmap import explore as structure
 from medianmap.datasets import load_globins
-from medianmap.plot import MapDisplay, TopologyDisplay, UMatrixDisplay
+from medianmap.report.plots import MapDisplay, TopologyDisplay, UMatrixDisplay
 
 matplotlib.use("agg")
 globins = load_globins()

@@ -1,7 +1,7 @@
 """A few labels guide a map of strings; the report says what to label next."""
 
 from medianmap import MedianKMeans, PrototypeClassifier
-from medianmap.label_report import label_next, prototype_labels
+from medianmap.explore.label_report import label_next, prototype_labels
 
 words = ["heron", "herons", "hero", "herring", "quark", "quarks", "quart", "quartz", "sparrow", "sparrows", "arrow"]
 kinds = ["bird", None, None, None, "thing", None, None, None, "bird", None, "thing"]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from maps import BATCH, METHODS, blobs, estimator, reference_fit
-from strategies import cases
+from support.maps import BATCH, METHODS, blobs, estimator, reference_fit
+from support.strategies import cases
 
 from medianmap import MedianSOM, reference
-from medianmap.base import as_generator
-from medianmap.neighborhood import make_lattice
+from medianmap.core.neighborhood import make_lattice
+from medianmap.estimators.base import as_generator
 from medianmap.search import fitting
 
 # Every map with every search that fits it.

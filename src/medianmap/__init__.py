@@ -1,42 +1,44 @@
 """medianmap: topographic maps of data known only by pairwise dissimilarities, with real exemplars as prototypes."""
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .allpairs import all_pairs
-    from .classifier import PrototypeClassifier
-    from .estimators import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
-    from .health import check_dissimilarity
-    from .kpath import k_path
+    from .estimators.classifier import PrototypeClassifier
+    from .estimators.maps import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
+    from .estimators.model_file import load, save
+    from .estimators.relational_maps import RelationalKMeans, RelationalNeuralGas, RelationalSOM
+    from .explore.health import check_dissimilarity
+    from .explore.k_path import k_path
+    from .explore.width_front import width_front
     from .patches.clusterer import PatchClusterer
-    from .persistence import load, save
-    from .relational_estimators import RelationalKMeans, RelationalNeuralGas, RelationalSOM
     from .sources import as_dissimilarity
-    from .widthfront import width_front
+    from .sources.all_pairs import all_pairs
 
 # Names are imported when first used, so that `medianmap --help` does not wait for compilers and linear algebra.
 _HOME = {
-    "MedianKMeans": ".estimators",
-    "MedianNeuralGas": ".estimators",
-    "MedianSOM": ".estimators",
-    "BatchKMeans": ".estimators",
-    "BatchNeuralGas": ".estimators",
-    "BatchSOM": ".estimators",
-    "RelationalKMeans": ".relational_estimators",
-    "RelationalNeuralGas": ".relational_estimators",
-    "RelationalSOM": ".relational_estimators",
-    "PrototypeClassifier": ".classifier",
+    "MedianKMeans": ".estimators.maps",
+    "MedianNeuralGas": ".estimators.maps",
+    "MedianSOM": ".estimators.maps",
+    "BatchKMeans": ".estimators.maps",
+    "BatchNeuralGas": ".estimators.maps",
+    "BatchSOM": ".estimators.maps",
+    "RelationalKMeans": ".estimators.relational_maps",
+    "RelationalNeuralGas": ".estimators.relational_maps",
+    "RelationalSOM": ".estimators.relational_maps",
+    "PrototypeClassifier": ".estimators.classifier",
     "PatchClusterer": ".patches.clusterer",
-    "all_pairs": ".allpairs",
+    "all_pairs": ".sources.all_pairs",
     "as_dissimilarity": ".sources",
-    "check_dissimilarity": ".health",
-    "k_path": ".kpath",
-    "width_front": ".widthfront",
-    "save": ".persistence",
-    "load": ".persistence",
+    "check_dissimilarity": ".explore.health",
+    "k_path": ".explore.k_path",
+    "width_front": ".explore.width_front",
+    "save": ".estimators.model_file",
+    "load": ".estimators.model_file",
 }
 
 __all__ = [

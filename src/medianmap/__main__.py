@@ -1,5 +1,7 @@
 """`python -m medianmap` is the command `medianmap`."""
 
-from .cli import main
+from __future__ import annotations
+
+from .app.main import main
 
 main()

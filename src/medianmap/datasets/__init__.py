@@ -1,10 +1,11 @@
 """Data to try things on; nothing here is downloaded."""
 
+from __future__ import annotations
+
 from .chromosomes import Chromosomes, load_chromosomes, simulate_chromosomes
-from .globins import load_globins
 from .proteins import ProteinFamilies, newick, simulate_protein_families
 from .records import Sequences, Vectors
-from .vectors import load_breast_cancer, load_iris
+from .shipped import load_breast_cancer, load_globins, load_iris
 
 __all__ = [
     "Chromosomes",

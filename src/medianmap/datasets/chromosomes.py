@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..validation import check_count
+from ..utils.checks import check_count
 from .records import Sequences, check_not_negative, random_generator
 
 ALPHABET = "fedcba=ABCDE"  # differences -6 .. 5

@@ -1,5 +1,8 @@
 """Dissimilarities by name, by function, compiled or not."""
 
-from .registry import BoundMetric, Metric, Parameter, bind, register, registered
+from __future__ import annotations
+
+from .base import BoundMetric, Metric, Parameter, register
+from .registry import bind, registered
 
 __all__ = ["BoundMetric", "Metric", "Parameter", "bind", "register", "registered"]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..extras import require
-from ..validation import check_choice, check_nonnegative
-from . import simd
+from ..utils.checks import check_choice, check_nonnegative
+from ..utils.extras import require
+from . import aligners as simd
+from .aligners import best_scores, column_identities, identities, own_scores
+from .base import Metric, Parameter, register
 from .costs import whole
-from .gotoh import best_scores, column_identities, identities, own_scores
 from .letters import Packed, alphabet_named, coded
-from .registry import Metric, Parameter, register
 
 MODES = ("global", "local", "aligned")
 RULES = ("normalized", "kimura", "p-distance")

@@ -10,7 +10,7 @@ from numba import njit
 from numba.extending import is_jitted
 from numpy.typing import NDArray
 
-from .registry import Metric
+from .base import Metric
 
 
 def from_callable(function: Callable[..., Any]) -> Metric:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..validation import check_nonnegative
+from ..utils.checks import check_nonnegative
 from .letters import ALPHABETS, alphabet_named
 
 # Halves, quarters ... and decimals: every price that people write down is a whole number after one of these.

@@ -11,13 +11,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..extras import require
-from ..threads import run_chunks
-from ..validation import check_choice
-from . import simd
+from ..utils.checks import check_choice
+from ..utils.extras import require
+from ..utils.threads import run_chunks
+from . import aligners as simd
+from .base import Metric, Parameter, register
 from .costs import Prices, prices
 from .letters import Packed, coded, row_chunks, strings_or_tokens
-from .registry import Metric, Parameter, register
 
 BACKENDS = ("auto", "stringzillas", "rapidfuzz", "numba")
 NORMALIZE = (None, "max", "sum", "yujian-bo")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .registry import Metric, Parameter, register
+from .base import Metric, Parameter, register
 
 
 def gower_block(

@@ -2,143 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-Accepts: TypeAlias = Literal[
-    "vectors", "strings", "strings or tokens", "series", "peak lists", "sets", "mixed tables", "objects"
-]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One keyword of a metric: what it is if not given, and one line about it."""
-
-    name: str
-    default: Any
-    meaning: str
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A dissimilarity on blocks: block(a, b, **params) -> (len(a), len(b)), entry [i, l] from a[i] to b[l].
-
-    An entry depends on its two objects and the parameters alone, never on the rest of the block: so a point
-    met again at prediction has exactly the dissimilarities that it had in training.
-    """
-
-    name: str
-    block: Callable[..., NDArray[Any]]
-    symmetric: bool | Callable[[Mapping[str, Any]], bool]  # a function of the parameters where it depends on them
-    accepts: Accepts
-    summary: str = ""
-    extra: str | None = None
-    threaded: bool = False  # releases the GIL, so row chunks on threads help
-    allow_nan: bool = False  # vectors may have missing coordinates
-    # (objects, their weights, parameters given) -> parameters that the training data fix
-    from_data: Callable[[Any, NDArray[np.float64], Mapping[str, Any]], dict[str, Any]] | None = None
-    parameters: tuple[Parameter, ...] = ()  # if any are told, others are refused
-    # prepare(list of objects, **params) -> the objects as `block` wants them; refuses what it cannot compare
-    prepare: Callable[..., Any] | None = None
-    own_threads: bool = False  # block(a, b, n_jobs=..., **params) spreads its work itself
-
-
-_REGISTRY: dict[str, Metric] = {}
-
-
-def register(metric: Metric) -> Metric:
-    """Make a metric available under its name; a taken name is an error."""
-    if metric.name in _REGISTRY or metric.name == "precomputed":
-        raise ValueError(f"A metric named {metric.name!r} exists already; choose another name.")
-    _REGISTRY[metric.name] = metric
-    return metric
+from . import base
+from .base import BoundMetric, Metric
 
 
 def registered() -> dict[str, Metric]:
     """All metrics that have a name, sorted by it."""
     _load_builtin()
-    return dict(sorted(_REGISTRY.items()))
+    return dict(sorted(base._REGISTRY.items()))
 
 
 def _load_builtin() -> None:
-    from . import alignment, edit, mixed, series, sets, spectra, strings, vector  # noqa: F401  (importing registers)
-
-
-@dataclass(frozen=True)
-class BoundMetric:
-    """A metric with its parameters; what sources and predictions call."""
-
-    metric: Metric
-    params: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.metric.name
-
-    @property
-    def symmetric(self) -> bool:
-        symmetric = self.metric.symmetric
-        return symmetric(self.params) if callable(symmetric) else symmetric
-
-    @property
-    def accepts(self) -> Accepts:
-        return self.metric.accepts
-
-    @property
-    def threaded(self) -> bool:
-        return self.metric.threaded
-
-    @property
-    def own_threads(self) -> bool:
-        return self.metric.own_threads
-
-    def prepared(self, objects: list[Any]) -> Any:
-        """The objects as the metric wants them; ValueError names the first that it cannot compare."""
-        return objects if self.metric.prepare is None else self.metric.prepare(objects, **self.params)
-
-    def resolved(self, objects: Any, m: NDArray[np.float64]) -> BoundMetric:
-        """The same with parameters that the training data, weighted by m, fix (a covariance, say) filled in."""
-        if self.metric.from_data is None:
-            return self
-        return replace(self, params={**self.params, **self.metric.from_data(objects, m, self.params)})
-
-    def between(
-        self,
-        a: Any,
-        b: Any,
-        a_index: NDArray[np.intp] | None = None,
-        b_index: NDArray[np.intp] | None = None,
-        n_jobs: int = 1,
-    ) -> NDArray[np.float64]:
-        """(len(a), len(b)) dissimilarities; ValueError names the pair (by the given indices) of a bad value.
-
-        n_jobs : threads for a metric that spreads its work itself; others are called chunk by chunk from outside.
-        """
-        threads = {"n_jobs": n_jobs} if self.own_threads else {}
-        try:
-            block = np.asarray(self.metric.block(a, b, **self.params, **threads), dtype=np.float64)
-        except TypeError as error:
-            if not self.params:
-                raise
-            reason = str(error).splitlines()[0]
-            raise ValueError(
-                f"The metric {self.name!r} does not work with metric_params {sorted(self.params)}: {reason}"
-            ) from error
-        if not (block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf):
-            i, l = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
-            value = block[i, l]
-            i, l = (i if a_index is None else a_index[i]), (l if b_index is None else b_index[l])
-            hint = "; a vector of zeros has no direction" if self.name in ("cosine", "correlation") else ""
-            raise ValueError(
-                f"The metric {self.name!r} returned {'NaN' if np.isnan(value) else format(value, 'g')} for the pair "
-                f"({i}, {l}){hint}. A dissimilarity must be a finite number >= 0: check these two objects."
-            )
-        return block
+    from . import alignment, edit, mixed, series, spectra, strings, vector  # noqa: F401  (importing registers)
 
 
 def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
@@ -166,3 +45,29 @@ def _refuse_unknown(metric: Metric, params: Mapping[str, Any]) -> None:
             f"The metric {metric.name!r} does not work with metric_params {unknown}; its parameters are "
             f"{', '.join(names)}."
         )
+
+
+# --- What `medianmap metrics` tells: every registered metric as a plain dictionary
+
+
+def describe() -> list[dict[str, Any]]:
+    """One record a metric, sorted by what it accepts and its name; nothing optional is imported."""
+    return sorted(map(_record, registered().values()), key=lambda record: (record["accepts"], record["name"]))
+
+
+def _record(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "accepts": metric.accepts,
+        "symmetric": symmetry(metric),
+        "extra": metric.extra,
+        "summary": metric.summary,
+        "parameters": [{"name": p.name, "default": p.default, "meaning": p.meaning} for p in metric.parameters],
+    }
+
+
+def symmetry(metric: Metric) -> str:
+    """'yes', 'no', or 'depends' where the parameters decide."""
+    if callable(metric.symmetric):
+        return "depends"
+    return "yes" if metric.symmetric else "no"

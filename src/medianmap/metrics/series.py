@@ -10,9 +10,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..validation import check_count, check_nonnegative
+from ..utils.checks import check_count, check_nonnegative
+from .base import Metric, Parameter, register
 from .letters import starts_of
-from .registry import Metric, Parameter, register
 
 DTW, MSM, ERP = range(3)
 ANY_WINDOW = 2**40

@@ -11,8 +11,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ..validation import check_flag, check_nonnegative
-from .registry import Metric, Parameter, register
+from ..utils.checks import check_flag, check_nonnegative
+from .base import Metric, Parameter, register
 
 Gain = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 

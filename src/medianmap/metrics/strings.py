@@ -5,16 +5,19 @@ from __future__ import annotations
 import bz2
 import lzma
 import zlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from ..validation import check_choice, check_flag
-from .letters import code_points
-from .registry import Metric, Parameter, register
+from ..utils.checks import check_choice, check_count, check_flag
+from .base import Metric, Parameter, register
+from .letters import code_points, starts_of
 
 # Raw streams where there are any: headers and checksums would be counted as if they were content.
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -91,5 +94,101 @@ register(
         threaded=True,
         parameters=(Parameter("compressor", "zlib", "'zlib', 'bz2' or 'lzma'"),),
         prepare=_prepare_ncd,
+    )
+)
+
+# --- Sets, and the k-mers of strings as sets: how much two of them share
+
+MODES = ("jaccard", "cosine", "containment")
+
+
+def _jaccard(shared: NDArray[np.int64], m: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.float64]:
+    """1 - |A & B| / |A | B| for sizes m and n of the sets; two empty sets are the same."""
+    union = m[:, None] + n[None, :] - shared
+    return np.divide(union - shared, union, out=np.zeros(union.shape), where=union > 0)
+
+
+def jaccard_sets_block(a: Sequence[Set[Any]], b: Sequence[Set[Any]]) -> NDArray[np.float64]:
+    """(len(a), len(b)) Jaccard distances of sets."""
+    A, B = _counted([dict.fromkeys(s, 1) for s in a], [dict.fromkeys(s, 1) for s in b])
+    return _jaccard((A @ B.T).toarray(), A.sum(axis=1), B.sum(axis=1))
+
+
+def kmer_block(a: Sequence[str], b: Sequence[str], *, k: int = 3, mode: str = "jaccard") -> NDArray[np.float64]:
+    """(len(a), len(b)) from the k-mers (substrings of length k) of strings:
+
+    jaccard      1 - |A & B| / |A | B| of sets of k-mers
+    containment  1 - |A & B| / |A|: the share of a's k-mers that b lacks
+    cosine       1 - <A, B> / (|A| |B|) of how often each k-mer occurs
+    """
+    A, B = _counted([_kmers(s, k) for s in a], [_kmers(s, k) for s in b])
+    if mode == "cosine":
+        lengths = [np.asarray((M * M).sum(axis=1), np.float64) for M in (A, B)]
+        return np.maximum(0.0, 1.0 - (A @ B.T).toarray() / np.sqrt(lengths[0][:, None] * lengths[1][None, :]))
+    for M in (A, B):
+        M.data[:] = 1
+    shared, m = (A @ B.T).toarray(), A.sum(axis=1)
+    return _jaccard(shared, m, B.sum(axis=1)) if mode == "jaccard" else (m[:, None] - shared) / m[:, None]
+
+
+def _kmers(string: str, k: int) -> Counter[str]:
+    return Counter(string[i : i + k] for i in range(len(string) - k + 1))
+
+
+def _counted(a: Sequence[Mapping[Any, int]], b: Sequence[Mapping[Any, int]]) -> tuple[Any, Any]:
+    """How often (columns) each thing occurs in each (rows) of a and of b: sparse whole numbers over one numbering."""
+    number = {thing: k for k, thing in enumerate(dict.fromkeys(chain.from_iterable((*a, *b))))}
+
+    def matrix(bags: Sequence[Mapping[Any, int]]) -> Any:
+        columns = np.fromiter((number[thing] for bag in bags for thing in bag), np.int64)
+        counts = np.fromiter((count for bag in bags for count in bag.values()), np.int64)
+        return csr_array((counts, columns, starts_of(bags)), shape=(len(bags), len(number)))
+
+    return matrix(a), matrix(b)
+
+
+def _prepare_sets(objects: list[Any]) -> list[frozenset[Any]]:
+    for i, thing in enumerate(objects):
+        if not isinstance(thing, Set | list | tuple):
+            raise ValueError(f"X[{i}] is a {type(thing).__name__}; the metric 'jaccard-sets' compares sets.")
+        bad = next((x for x in thing if not isinstance(x, Hashable)), None)
+        if bad is not None:
+            raise ValueError(f"X[{i}] holds a {type(bad).__name__}; the members of a set must be hashable.")
+    return [frozenset(thing) for thing in objects]
+
+
+def _prepare_kmer(objects: list[str], *, k: Any = 3, mode: Any = "jaccard") -> list[str]:
+    check_count(k, "k")
+    check_choice(mode, "mode", MODES)
+    short = next((i for i, s in enumerate(objects) if len(s) < k), None)
+    if short is not None:
+        raise ValueError(
+            f"X[{short}] has {len(objects[short])} letters, so no substring of k = {k}; drop it or choose a smaller k."
+        )
+    return objects
+
+
+register(
+    Metric(
+        "jaccard-sets",
+        jaccard_sets_block,
+        True,
+        "sets",
+        "1 - shared / all members of two sets",
+        prepare=_prepare_sets,
+    )
+)
+register(
+    Metric(
+        "kmer",
+        kmer_block,
+        lambda params: params.get("mode", "jaccard") != "containment",
+        "strings",
+        "substrings of length k that two strings share",
+        parameters=(
+            Parameter("k", 3, "length of the substrings"),
+            Parameter("mode", "jaccard", "'jaccard', 'cosine' (of counts), 'containment' (share of a's that b lacks)"),
+        ),
+        prepare=_prepare_kmer,
     )
 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics import DistanceMetric
 
-from .registry import Metric, Parameter, register
+from .base import Metric, Parameter, register
 
 # SciPy evaluates every pair on its own (no expansion into products), so an entry is the same in any block.
 SCIPY = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .._version import __version__
-from ..archive import Kind, Reader, Writer
-from .ground import Prototypes
+from ..estimators.archive import Kind, Reader, Writer
+from .points import Prototypes
 
 CHECKPOINT = Kind("checkpoint.json", "medianmap-checkpoint", 1, "medianmap checkpoint")
 

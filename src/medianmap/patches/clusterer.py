@@ -18,25 +18,23 @@ from sklearn.base import (
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base import BaseMap, Supervision, as_generator, replace_fitted, reporting
-from ..engine import State
-from ..extras import require
-from ..labels import LabelVectors
-from ..notebook import ShownInNotebooks
-from ..quality import inertia
+from ..core.engine import State
+from ..core.labels import LabelVectors
+from ..core.quality import inertia
+from ..estimators.base import BaseMap, Supervision, as_generator, replace_fitted, reporting
+from ..report.notebook import ShownInNotebooks
 from ..sources.base import FloatArray, IntArray
-from ..threads import limited
-from ..validation import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
-from .arriving import arrived
+from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
+from ..utils.extras import require
+from ..utils.threads import limited
 from .checkpoint import Progress, seed_of_checkpoint
-from .data import Data, Stream, distance_blocks
 from .estimate import Estimate, estimated
-from .fitted import answering_map, carried_again
-from .ground import Ground, Prototypes, SourceGround
-from .intake import Intake, intake, is_stream
+from .fitted_map import answering_map, carried_again
+from .one_pass import PatchRecord, PatchTrained, advanced, as_tree, learned_labels, reporting_patches, sequential
+from .patch import Recipe, check_estimator, n_carried, names_points
 from .plan import Cost, Plan, Price, planned, price_of_sequence, price_of_tree
-from .running import PatchRecord, PatchTrained, advanced, as_tree, learned_labels, reporting_patches, sequential
-from .step import Recipe, check_estimator, n_carried, names_points
+from .points import Ground, Intake, Prototypes, SourceGround, intake, is_stream
+from .stream import Data, Stream, arrived, distance_blocks
 from .tree import Runner, on_dask, on_this_machine
 
 MERGES = ("sequential", "tree")

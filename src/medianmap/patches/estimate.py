@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .checkpoint import Progress
-from .data import Data
+from .one_pass import advanced
+from .patch import Recipe
 from .plan import Plan
-from .running import advanced
-from .step import Recipe
+from .stream import Data
 
 REHEARSED = 4  # patches that are clustered to take the time
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from .ground import Ground, Prototypes
-from .step import Done, Patch, Recipe, cluster_patch
+from .patch import Done, Patch, Recipe, cluster_patch
+from .points import Ground, Prototypes
 
 Result = tuple[Prototypes, Done]
 # Runs cluster_patch on many patches: (patches, seeds) -> results in the order of the patches.

@@ -8,15 +8,15 @@ from typing import Any
 
 from .annotated import from_anndata, read_anndata
 from .arrays import read_npy, read_npz
-from .delimited import Column
-from .dissimilarity import Rule
+from .columns import Column
 from .formats import FORMATS, Format, format_of
-from .grid import read_lsmat
+from .number_tables import read_lsmat
 from .opening import Opened, opening
 from .pairs import read_m8, read_pairs
 from .phylip import read_phylip
 from .records import Matrix, Record, Records
 from .sequences import iter_sequences, read_sequences
+from .similarity import Rule
 from .tables import iter_table, read_table
 from .writing import write_lsmat, write_pairs, write_phylip
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..extras import require
+from ..utils.extras import require
 from .arrays import from_array
 from .opening import Opened
 from .records import Matrix, Records

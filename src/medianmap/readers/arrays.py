@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.condensed import condensed_size
-from ..validation import refuse_duplicate_ids
-from .dissimilarity import finish
+from ..sources.memory import condensed_size
+from ..utils.checks import refuse_duplicate_ids
 from .opening import Opened
 from .records import Matrix, Records, counted
+from .similarity import finish
 
 BESIDE = ("ids", "labels")  # names of arrays in a .npz that belong to another one
 KINDS = ("strings", "vectors", "series", "matrix")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .delimited import guess_delimiter, guess_header, is_number, sample_rows
-from .layout import KNOWN
+from .columns import KNOWN, guess_delimiter, guess_header, is_number, sample_rows
 from .opening import Opened
 from .pairs import M8_COLUMNS
 

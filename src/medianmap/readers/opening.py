@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from ..steps import step
+from ..utils.progress import step
 
 HEAD_BYTES = 64 * 2**10
 HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are looked at even if they are long,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..validation import check_choice, refuse_duplicate_ids
-from .delimited import Column, check_delimiter, find_column, guess_delimiter, is_number, sample_rows, split_rows
-from .dissimilarity import Rule, finish
+from ..utils.checks import check_choice, refuse_duplicate_ids
+from .columns import Column, check_delimiter, find_column, guess_delimiter, is_number, sample_rows, split_rows
 from .opening import Opened
 from .records import Matrix
+from .similarity import Rule, finish
 
 M8_COLUMNS = [
     "qseqid", "sseqid", "pident", "length", "mismatch", "gapopen",

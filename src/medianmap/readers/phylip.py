@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..validation import check_choice, refuse_duplicate_ids
-from .delimited import is_number
-from .dissimilarity import finish
+from ..utils.checks import check_choice, refuse_duplicate_ids
+from .columns import is_number
 from .opening import Opened
 from .records import Matrix
+from .similarity import finish
 
 NAME_WIDTH = 10
 Line = tuple[int, str]

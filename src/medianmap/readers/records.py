@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity
-from ..validation import refuse_duplicate_ids
+from ..utils.checks import refuse_duplicate_ids
 
 Kind: TypeAlias = Literal["strings", "vectors", "series"]
 

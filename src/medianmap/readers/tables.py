@@ -9,9 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from .delimited import Column, check_delimiter, find_column, guess_delimiter, numbers, sample_rows, split_rows
-from .grid import is_grid, read_grid
-from .layout import Layout, header_of, lay_out
+from .columns import (
+    Column,
+    Layout,
+    check_delimiter,
+    find_column,
+    guess_delimiter,
+    header_of,
+    lay_out,
+    numbers,
+    sample_rows,
+    split_rows,
+)
+from .number_tables import is_grid, read_grid
 from .opening import Opened
 from .records import Kind, Matrix, Record, Records, collect
 from .sequences import letter_check

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files import atomic, packed
 from ..sources import Source, as_dissimilarity
 from ..sources.base import ALL, panels, rows_per_panel
-from ..validation import refuse_duplicate_ids
+from ..utils.checks import refuse_duplicate_ids
+from ..utils.files import atomic, packed
 from .records import counted
 
 Target = str | PathLike[str]

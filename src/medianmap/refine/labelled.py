@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assignment import Assignment, LabelTerm
+from ..core.assignment import Assignment, LabelTerm
 from ..sources.base import FloatArray, Index, IntArray, Source
 
 

@@ -48,11 +48,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..quality import kmeans_cost
+from ..core.quality import kmeans_cost
 from ..sources.base import FloatArray, IntArray, panels
-from ..steps import step
-from ..threads import outer_threads, stop_if_asked
-from ..validation import check_count
+from ..utils.checks import check_count
+from ..utils.progress import step
+from ..utils.threads import outer_threads, stop_if_asked
 from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
 # After so many candidates without a swap, threads look ahead; before, what they find beyond the next swap is in vain.

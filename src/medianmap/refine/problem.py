@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity, check_entries
 from ..sources.base import FloatArray, IntArray, candidate_rows, columns, panels, rows_fit, rows_per_panel
-from ..sources.kept import kept_if_dear
-from ..threads import run_chunks
-from ..validation import check_count, check_weights
+from ..sources.memory import kept_if_dear
+from ..utils.checks import check_count, check_weights
+from ..utils.threads import run_chunks
 
 EPS = float(np.finfo(np.float64).eps)
 UNDERFLOW = 5e-324  # the smallest number above 0: what a product may lose beyond its relative error

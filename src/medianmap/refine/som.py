@@ -36,12 +36,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..neighborhood import Lattice
-from ..quality import som_cost, topographic_error
+from ..core.neighborhood import Lattice
+from ..core.quality import som_cost, topographic_error
+from ..core.winners import smoothed_winners
 from ..sources.base import FloatArray, IntArray, panels
-from ..steps import step
-from ..threads import run_chunks
-from ..winners import smoothed_winners
+from ..utils.progress import step
+from ..utils.threads import run_chunks
 from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
 # Candidates that a thread looks at in one go.

@@ -11,15 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
-from ..base import BaseMap
-from ..families import BatchMap, MedianMap
-from ..health import Health
-from ..palette import FILLS
-from ..patches.queries import as_queries
-from ..plot.colors import slices
-from ..rules import AnnealedRule
-from ..sources.base import FloatArray, IntArray
-from ..structure import (
+from ..estimators.base import BaseMap
+from ..estimators.families import BatchMap, MedianMap
+from ..estimators.rules import AnnealedRule
+from ..explore import (
     class_shares,
     layout,
     mean_dissimilarity,
@@ -30,11 +25,16 @@ from ..structure import (
     two_best,
     u_matrix,
 )
-from ..structure.prototypes import as_lengths, exemplar_places, fitted_map
-from ..validation import check_count
-from .embedding import n_bytes
+from ..explore.health import Health
+from ..explore.prototypes import as_lengths, exemplar_places, fitted_map
+from ..predict.queries import as_queries
+from ..sources.base import FloatArray, IntArray
+from ..utils.checks import check_count
+from ..utils.palette import FILLS
 from .exemplars import exemplars, numbers
-from .members import members as listed_members
+from .exemplars import members as listed_members
+from .html import n_bytes
+from .plots.axes import slices
 
 # A page can be mailed; what is left for members is what the rest does not take.
 PAGE_BYTES, PAGE_ITSELF = 4_800_000, 120_000

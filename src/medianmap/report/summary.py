@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..patches.assign_all import map_of, two_nearest
-from ..quality import class_counts, class_indices, neighborhood_indices, torn_share
+from ..core.quality import class_counts, class_indices, neighborhood_indices, torn_share
+from ..explore.points import points_table
+from ..predict.assign_all import map_of, two_nearest
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource, points_to
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import block_in_steps
-from ..structure.points import points_table
 
 # Indices of order compare all pairs of points; beyond this number a random sample of so many stands for all.
 MOST_POINTS = 2000

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..palette import FILLS
+from ..utils.palette import FILLS
 
 CELL = 9
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..sources.base import Source
-from ..weights import FieldWeights, RankWeights, Weights
 from .blocksum import blocksum
 from .bound_all import bound_all
 from .bound_all_stop import bound_all_stop
@@ -19,6 +18,7 @@ from .stop import stop
 from .stop_candidates import stop_candidates
 from .stop_coarse import stop_coarse
 from .stop_fine import stop_fine
+from .weights import FieldWeights, RankWeights, Weights
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from ..sources.base import ALL, FloatArray, IntArray, Source, panels, rows_per_panel
-from ..weights import FieldWeights
+from .weights import FieldWeights
 
 
 @dataclass(frozen=True)

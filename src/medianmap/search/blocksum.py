@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 
 from ..sources.base import IntArray, Source
-from ..weights import FieldWeights
 from .blocks import block_sums, weighted_sum
 from .frame import Screened, Search
+from .weights import FieldWeights
 
 
 @njit(cache=True, nogil=True)

@@ -6,9 +6,9 @@ eta(m, j) = sum_k H[j, k] min_{l in field m} S[k, l]: the minimum of a sum is at
 from __future__ import annotations
 
 from ..sources.base import FloatArray, Source
-from ..weights import FieldWeights
 from .bounds import BoundedFinder
 from .frame import Search
+from .weights import FieldWeights
 
 
 class BoundAll(BoundedFinder):

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..sources.base import IntArray, Source
-from ..weights import FieldWeights
 from .bound_all import BoundAll
 from .bounds import NO_PROBE
 from .frame import Search
+from .weights import FieldWeights
 
 # Terms that are looked at before a candidate is summed in full; with fewer than four times as many it does not pay.
 PROBE = 4

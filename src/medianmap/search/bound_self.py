@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..sources.base import FloatArray, Source
-from ..weights import FieldWeights
 from .bounds import BoundedFinder
 from .frame import Search
+from .weights import FieldWeights
 
 
 class BoundSelf(BoundedFinder):

@@ -16,9 +16,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source
-from ..weights import FieldWeights
 from .blocks import block_sums, field_minima, weighted_sum
 from .frame import Finder
+from .weights import FieldWeights
 
 NO_PROBE = np.zeros(0, np.intp)
 

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, candidate_rows, panels, point_rows, rows_fit
-from ..threads import run_chunks
-from ..weights import FieldWeights, Weights
-from .fields import FieldScreen
+from ..utils.threads import run_chunks
+from .field_screens import FieldScreen
 from .frame import Finder, Search
 from .gemm import gemm
 from .placing import best_alone, count_survivors, settle_distinct
-from .ranks import RankScreen
+from .rank_screens import RankScreen
 from .screens import LARGEST, Bounded, Choice
+from .weights import FieldWeights, Weights
 
 # Prototypes that a screen is judged by, and screens that need no judging: they leave out nothing.
 SAMPLE = 8

@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import PANEL_BYTES, panels
-from ..threads import limited, run_chunks
+from ..utils.threads import limited, run_chunks
 from .screens import UNIT, Bounded
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 
 from ..sources.base import IntArray, Source, columns, panels, rows_per_panel
-from ..weights import Weights
 from .frame import Screened, Search
+from .weights import Weights
 
 
 @njit(cache=True, nogil=True)

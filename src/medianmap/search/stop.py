@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, candidate_rows
-from ..weights import RankWeights
 from .frame import Search
 from .stops import StoppingFinder, stop_natural
+from .weights import RankWeights
 
 
 class Stop(StoppingFinder):

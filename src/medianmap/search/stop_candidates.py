@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..sources.base import IntArray, Source, candidate_rows
-from ..weights import RankWeights
 from .frame import Search
 from .stop import Stop
+from .weights import RankWeights
 
 
 class StopCandidates(Stop):

@@ -10,9 +10,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, candidate_rows
-from ..weights import RankWeights
 from .frame import Search
 from .stops import StoppingFinder, compact
+from .weights import RankWeights
 
 
 @njit(cache=True, nogil=True)

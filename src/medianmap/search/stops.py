@@ -14,8 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source
-from ..weights import RankWeights
 from .frame import Finder
+from .weights import RankWeights
 
 
 def compact(order: IntArray) -> NDArray[np.integer]:

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.registry import bind
-from ..validation import as_numbers, as_objects, refuse_duplicate_ids
+from ..utils.checks import refuse_duplicate_ids
 from .base import ALL, Source, columns, is_source, panels, points_to, rows_per_panel
 from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComputedSource
-from .condensed import CondensedSource, condensed_size
-from .dense import DenseSource, SubsetSource
-from .pairs import PairSource, is_pair_store
+from .duckdb import PairSource, is_pair_store
+from .memory import CondensedSource, DenseSource, SubsetSource, condensed_size
+from .objects import as_numbers, as_objects
 from .postgres import PostgresSource
 from .stored import journal_path, open_matrix, open_npy, open_store, sidecar_path, write_store
 

@@ -49,7 +49,7 @@ def is_source(X: Any) -> TypeGuard[Source]:
     """isinstance(X, Source), which of a protocol takes as long as a small fit, answered at once for what is common."""
     if type(X) is np.ndarray:
         return False
-    return type(X).__module__ == "medianmap.sources.dense" or isinstance(X, Source)
+    return type(X).__module__ == "medianmap.sources.memory" or isinstance(X, Source)
 
 
 def plain(block: NDArray[Any]) -> NDArray[Any]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..validation import as_numbers
 from .base import ALL, Source, panels, rows_per_panel
+from .objects import as_numbers
 
 # Rows and columns that are compared in one go: a tile and its mirror image fit in the second-level cache.
 TILE = 256

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.registry import BoundMetric
-from ..steps import in_steps
-from ..threads import outer_threads, run_chunks
+from ..metrics.base import BoundMetric
+from ..utils.progress import in_steps
+from ..utils.threads import outer_threads, run_chunks
 from .base import ALL, Index, Source, panels
-from .dense import DenseSource
-from .kept import PartlyKeptSource, fits, partly_kept
+from .memory import DenseSource, PartlyKeptSource, fits, partly_kept
 
 # Objects of a sample that are compared with all others between two steps of a bar.
 ROWS_A_STEP = 32

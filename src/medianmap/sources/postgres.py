@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ..extras import require
-from .pairs import first_line
-from .table import PairTable, quoted, quoted_table
+from ..utils.extras import require
+from .duckdb import first_line
+from .pair_table import PairTable, quoted, quoted_table
 
 
 class PostgresSource(PairTable):

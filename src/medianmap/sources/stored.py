@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
-from ..files import atomic, write_text
-from ..validation import refuse_duplicate_ids
+from ..utils.checks import refuse_duplicate_ids
+from ..utils.files import atomic, write_text
 from .base import ALL, Source, panels, rows_per_panel
-from .dense import DenseSource
+from .memory import DenseSource
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,82 @@
+"""`make reproduce`: the chapter's experiments beside what it reports."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from medianmap.app.options import close, console, note, seed_option, shows_progress, speaking, threads_option
+from medianmap.app.progress import stage_bars
+
+if TYPE_CHECKING:
+    from .tables import Claim, Figure
+
+NAMES = ("iris", "breast-cancer", "patches", "chromosomes", "proteins", "globins", "speed")
+
+logger = logging.getLogger("medianmap")
+
+
+@click.command()
+@click.argument("parts", nargs=-1, metavar="[PART]...", type=click.Choice([*NAMES, "all"]))
+@click.option("--data", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Your copies: chromosomes.csv, proteins/D.csv and proteins/labels.csv.")  # fmt: skip
+@click.option("--runs", type=click.IntRange(1), metavar="N", help="How many runs of every experiment.")
+@click.option("--quick", is_flag=True, help="Few runs of small sizes: does everything work? Under three minutes.")
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduction"),
+              show_default=True, help="Folder for the page, the pictures, the JSON and the finished runs.")  # fmt: skip
+@seed_option
+@threads_option
+@speaking
+def reproduce(
+    parts: tuple[str, ...], data: Path | None, runs: int | None, quick: bool, out: Path, seed: int, threads: int | None
+) -> None:
+    """Run the chapter's experiments and print ours against the chapter's, with standard errors.
+
+    PART is iris, breast-cancer, patches, chromosomes, proteins, globins, speed or all. Chromosomes and proteins need
+    --data; without it all the others run. Interrupted or killed, the same command goes on after the last finished run.
+
+    Example: python -m reproduction iris breast-cancer --runs 10
+    """
+    from . import Plan, runnable
+    from . import reproduce as run
+    from .page import all_claims, all_figures
+
+    plan = Plan(data, runs, quick, seed, threads)
+    wanted, left_out = runnable(parts, plan)
+    if left_out:
+        note(f"left out, since your own data are needed with --data: {', '.join(left_out)}.")
+    try:
+        with stage_bars(shows_progress()) as bars:
+
+            def watch(part: str, what: str, done: int, total: int) -> None:
+                bars(part, done, total)
+                if what:
+                    logger.info("%s: %d of %d done; %s", part, done, total, what)
+
+            found = run(wanted, plan, out, watch)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped; the finished runs are kept in {out}, and the same command goes on after them."
+        ) from None
+    _print(all_figures(found), [claim for claim in all_claims(found) if not claim.holds], quick)
+    close(f"Wrote {out / 'reproduction.md'}, its pictures, and every run in {out / 'reproduction.json'}",
+          data_on_stdout=True)  # fmt: skip
+
+
+def _print(figures: list[Figure], broken: list[Claim], quick: bool) -> None:
+    """The figures as a table, then what should hold and does not."""
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for k, title in enumerate(("part", "", "ours", "runs", "chapter", "difference")):
+        table.add_column(title, justify="left" if k < 2 else "right", overflow="fold")
+    for figure in figures:
+        table.add_row(figure.part, *figure.cells())
+    shown = console()
+    shown.print(table)
+    if not quick:
+        for claim in broken:
+            shown.print(f"does not hold: {claim.part}: {claim.what} (measured {claim.measured})", markup=False)

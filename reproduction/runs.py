@@ -1,0 +1,89 @@
+"""Finished runs, one JSON line each, so that an interrupted experiment goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medianmap.sources.journal import append_line, locked
+
+from .plan import Record, Task
+
+# (task, done, total): called before a run starts, and once more when all are done.
+OnRun = Callable[[str, int, int], None]
+
+
+class Runs:
+    """The records of one part, by setting and number of run."""
+
+    def __init__(self, file: BinaryIO | None = None) -> None:
+        self.file = file
+        self.records: dict[str, dict[int, Record]] = {}
+
+    def add(self, setting: str, run: int, record: Record) -> None:
+        """Keep a record, and write its line before anything else is done."""
+        if self.file is not None:
+            append_line(self.file, json.dumps({"setting": setting, "run": run, **record}))
+        self._keep(setting, run, record)
+
+    def _keep(self, setting: str, run: int, record: Record) -> None:
+        self.records.setdefault(setting, {})[run] = record
+
+    def done(self, task: Task) -> bool:
+        """Whether this run is among the records."""
+        return task.run in self.records.get(task.setting, {})
+
+    def settings(self, prefix: str = "") -> list[str]:
+        """The settings that have a record, in the order in which they were first run."""
+        return [setting for setting in self.records if setting.startswith(prefix)]
+
+    def values(self, setting: str, measure: str) -> NDArray[np.float64]:
+        """(n_runs,) or (n_runs, grid) the measure in every run, by number of run; empty if there are none."""
+        found = self.records.get(setting, {})
+        return np.array([found[run][measure] for run in sorted(found) if measure in found[run]], dtype=np.float64)
+
+    def load(self, lines: list[bytes]) -> None:
+        """Take up the records of an earlier run."""
+        for line in lines:
+            record = json.loads(line)
+            self._keep(record.pop("setting"), record.pop("run"), record)
+
+
+@contextmanager
+def open_runs(path: Path, about: dict[str, Any]) -> Iterator[Runs]:
+    """The runs in `path`, going on with those of an earlier process if they were begun with the same `about`."""
+    with path.open("a+b") as file:
+        if not locked(file):
+            raise ValueError(f"Another process is writing {path}; wait for it, or give another folder with -o.")
+        file.seek(0)
+        lines = file.read().split(b"\n")[:-1]  # what follows the last line's end was cut off in the writing
+        runs = Runs(file)
+        if lines:
+            began = json.loads(lines[0])
+            other = [name for name in about if began.get(name) != about[name]]
+            if other:
+                raise ValueError(
+                    f"{path} was begun with {other[0]} {began.get(other[0])!r}, not {about[other[0]]!r}; "
+                    "give another folder with -o, or remove that file."
+                )
+            runs.load(lines[1:])
+            file.truncate(sum(len(line) + 1 for line in lines))
+        else:
+            file.truncate(0)
+            append_line(file, json.dumps(about))
+        yield runs
+
+
+def run_all(tasks: list[Task], runs: Runs, on_run: OnRun) -> None:
+    """Do the tasks that are not among the records yet."""
+    for k, task in enumerate(tasks):
+        on_run(f"{task.setting}, run {task.run}", k, len(tasks))
+        if not runs.done(task):
+            runs.add(task.setting, task.run, task.work())
+    on_run("", len(tasks), len(tasks))

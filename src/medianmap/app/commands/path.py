@@ -1,0 +1,134 @@
+"""`medianmap path`: error, silhouette and stability for a list of K, to choose the number of prototypes by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..options import note, seed_option, speaking, threads_option
+from ..output import drawn, is_stdout, picture_format
+from ..progress import watched
+from ..reading import param_option, parse_params, read_dissimilarities, read_objects, read_option
+
+if TYPE_CHECKING:
+    from ...explore.k_path import KPath
+    from ..watch import Watch
+
+MAPS = {"kmeans": "MedianKMeans", "gas": "MedianNeuralGas"}
+STARTS = {"kmeans": 10, "gas": 1}
+
+
+@click.command()
+@click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
+@click.option("--metric", default="precomputed", show_default=True, metavar="NAME",
+              help="How two objects are compared; by default INPUT holds the dissimilarities.")  # fmt: skip
+@param_option
+@read_option
+@click.option("-k", "sizes", required=True, metavar="K,K,...", help="Numbers of prototypes, for example 2,5,10,20.")
+@click.option("--map", "kind", type=click.Choice(list(MAPS)), default="kmeans", show_default=True, help="Which map.")
+@click.option("--starts", type=click.IntRange(1), default=None, metavar="N",
+              help="Starts of every fit, the best of which counts; by default 10 for kmeans, 1 for gas.")  # fmt: skip
+@click.option("--stability", type=click.Choice(["halves", "restarts"]), default="halves", show_default=True,
+              help="Compare fits to random halves of the data, or fits to all of them from other starts.")  # fmt: skip
+@click.option("--restarts", type=click.IntRange(1), default=5, show_default=True, metavar="N",
+              help="How many of these fits to compare; 1 leaves stability out.")  # fmt: skip
+@seed_option
+@threads_option
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The .tsv or .tsv.gz file to write; - prints it, as by default.",
+)
+@click.option("--plot", type=click.Path(path_type=Path), help="A picture to draw: .svg, .svg.gz, .png or .pdf.")
+@speaking
+def path(
+    file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...], sizes: str, kind: str,
+    starts: int | None, stability: str, restarts: int, seed: int, threads: int | None, out: Path | None,
+    plot: Path | None,
+) -> None:  # fmt: skip
+    """Fit maps of INPUT with each number of prototypes, and print what speaks for it as a table.
+
+    Columns: n_clusters, quantization_error, inertia, silhouette (of medoids), stability (adjusted Rand index), epochs,
+    warm. What they suggest is said on stderr; it is a suggestion.
+
+    Example: medianmap path globins.fasta --metric alignment -k 2,3,4,5,6,8,10,15,20 --plot path.svg
+    """
+    import medianmap
+
+    from ...utils.files import check_target, write_bytes
+    from ...utils.progress import followed
+    from ...utils.tables import as_tsv
+
+    if plot is not None and plot == out:
+        raise click.UsageError(f"{out} cannot hold both the table and the picture; give -o and --plot different names.")
+    wanted = parse_sizes(sizes)
+    out = None if out is None or is_stdout(out) else out
+    format_ = "" if plot is None else picture_format(plot, "--plot")
+    for each in filter(None, (out, plot)):
+        check_target(each)
+    metric_params = parse_params(params)
+    with watched() as watch:
+        with followed(watch.progress):
+            X, metric = _compared(file, metric, metric_params, reading, threads, watch)
+        map_ = getattr(medianmap, MAPS[kind])(
+            metric=metric, metric_params=metric_params or None if metric != "precomputed" else None,
+            init="k-medoids++", n_init=starts or STARTS[kind], random_state=seed, n_jobs=threads,
+        )  # fmt: skip
+        found = medianmap.k_path(
+            map_, X, wanted, n_restarts=restarts, stability=stability,
+            on_progress=lambda done, total, seconds: watch.progress("fits", done, total),
+        )  # fmt: skip
+    texts: dict[Path | None, bytes] = {out: as_tsv(found.as_records()).encode()}
+    if plot is not None:
+        from ...report.plots import KPathDisplay
+
+        texts[plot] = drawn(lambda: KPathDisplay.from_path(found), format_)
+    for target, content in texts.items():
+        if target is None:
+            click.echo(content, nl=False)
+        else:
+            write_bytes(target, content)
+    note(_told(found, [target for target in texts if target is not None]))
+
+
+def _compared(
+    file: Path, metric: str, params: dict[str, Any], reading: tuple[str, ...], threads: int | None, watch: Watch
+) -> tuple[Any, str]:
+    """What the maps are fitted to, and by which metric; dissimilarities that take their time are computed here."""
+    from ...sources.all_pairs import all_pairs
+    from ...sources.memory import fits
+
+    if metric == "precomputed":
+        return read_dissimilarities(file, reading), metric
+    records = read_objects(file, reading)
+    if records.kind == "vectors" or not fits(len(records)):
+        return records.objects, metric
+    return all_pairs(
+        records.objects, metric, metric_params=params, ids=records.ids, n_jobs=threads,
+        on_progress=lambda done, total, seconds: watch.progress("dissimilarities", done, total),
+    ), "precomputed"  # fmt: skip
+
+
+def parse_sizes(text: str) -> list[int]:
+    """'2,5,10' -> [2, 5, 10]."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise click.BadParameter(f"{text!r} is not a list of numbers such as 2,5,10,20.", param_hint="-k")
+    return [int(part) for part in parts]
+
+
+def _told(found: KPath, written: list[Path]) -> str:
+    """One sentence on what the table suggests, and where it is."""
+    from ...explore.k_path import SUGGESTIONS
+
+    best = []
+    for by in SUGGESTIONS:
+        try:
+            best.append(f"K = {found.best(by)} by {by}")
+        except ValueError:
+            continue
+    said = f"suggested, not proven: {', '.join(best)}." if best else "no K of 2 and more, so nothing is suggested."
+    return said + (f" Wrote {', '.join(map(str, written))}" if written else "")

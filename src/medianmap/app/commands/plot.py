@@ -1,0 +1,167 @@
+"""`medianmap plot`: a picture of a saved model, with its data where the picture needs them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..options import close, note, speaking, threads_option
+from ..output import DPI, drawn, is_stdout, picture_format
+from ..progress import watched
+from ..reading import labels_option, own_data, read_option, read_options, settings_beside
+
+# Pictures, each with whether it is drawn on the grid of a SOM.
+PICTURES = {
+    "hits": True,
+    "quality": True,
+    "u-matrix": True,
+    "labels": True,
+    "superclusters": True,
+    "component": True,
+    "topology": False,
+    "training": False,
+}
+OF_DATA = ("quality", "labels", "topology")
+OF_PROTOTYPES = ("u-matrix", "superclusters")  # a map of a matrix knows its prototypes by their places in it alone
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file", metavar="[INPUT]", required=False, type=click.Path(path_type=Path))
+@click.option("--what", type=click.Choice(list(PICTURES)), default=None,
+              help="The picture; by default hits of a SOM, topology of other maps.")  # fmt: skip
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
+              help="The .svg, .svg.gz, .png or .pdf file to write; - for SVG on standard output.")  # fmt: skip
+@labels_option
+@click.option("--component", default=None, metavar="NAME|N", help="Which coordinate, by name or number from 0.")
+@click.option("--groups", type=click.IntRange(1), default=None, metavar="N",
+              help="Number of superclusters; by default the one of best silhouette.")  # fmt: skip
+@click.option("--dpi", type=click.IntRange(10, 1200), default=DPI, show_default=True, help="Dots an inch of a .png.")
+@read_option
+@threads_option
+@speaking
+def plot(
+    model: Path, file: Path | None, what: str | None, out: Path, labels: str | None, component: str | None,
+    groups: int | None, dpi: int, reading: tuple[str, ...], threads: int | None,
+) -> None:  # fmt: skip
+    """Draw a MODEL: its hits, U-matrix, training and more; of its data in INPUT also quality, labels and topology.
+
+    A SOM has all pictures, other maps have topology and training; component is for vectors, training for maps that
+    were fitted at once. A model of a matrix needs that matrix as INPUT for all but hits and training. Without INPUT, a
+    config.toml beside MODEL, as medianmap fit leaves it, says where the data and labels are.
+
+    Example: medianmap plot model.mmap globins.fasta --what labels --labels header -o labels.svg
+    """
+    from ...estimators.model_file import load
+    from ...utils.files import check_target
+
+    format_ = picture_format(Path("picture.svg") if is_stdout(out) else out, "--out")
+    if not is_stdout(out):
+        check_target(out)
+    fitted = load(model)
+    picture = _choose(fitted, model, what)
+    _refuse_idle(picture, {"--labels": labels, "--component": component, "--groups": groups})
+    from ...utils.progress import followed
+
+    with watched() as watch, followed(watch.progress):
+        X, y = _data(fitted, model, file, picture, reading, labels)
+        points = None
+        if picture in OF_DATA:
+            from ...predict.assigning import assigned_blocks
+
+            points = assigned_blocks(fitted, X, n_jobs=threads, watch=watch).table()
+        content = drawn(lambda: draw(fitted, picture, X, y, component, groups, points), format_, dpi)
+    _write(out, content)
+    if not is_stdout(out):
+        close(f"Wrote {out}: {picture} of {type(fitted).__name__}")
+
+
+def draw(
+    fitted: Any, picture: str, X: Any, y: Any, component: str | None, groups: int | None, points: Any = None
+) -> Any:
+    """The display of a picture that the model has; points : the table of `two_best`, where it is there already."""
+    from ...report.plots import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
+
+    if picture == "training":
+        return TrainingDisplay.from_estimator(fitted)
+    if picture == "topology":
+        return TopologyDisplay.from_estimator(fitted, X, y, points=points)
+    if picture == "u-matrix":
+        return UMatrixDisplay.from_estimator(fitted, X)
+    color = "supercluster" if picture == "superclusters" else picture
+    which = component if component is None or not component.isdecimal() else int(component)
+    return MapDisplay.from_estimator(fitted, X, y, color=color, component=which or 0, n_groups=groups, points=points)
+
+
+def pictures_of(fitted: Any) -> list[str]:
+    """Those that a model has."""
+    from ...explore.prototypes import exemplars_of, fitted_map
+
+    map_: Any = fitted_map(fitted)
+    vectors = getattr(exemplars_of(map_), "ndim", 0) == 2
+    missing = {"component": not vectors, "training": getattr(map_, "history_", None) is None}
+    grid = hasattr(map_, "lattice_")
+    return [name for name, on_grid in PICTURES.items() if (grid or not on_grid) and not missing.get(name)]
+
+
+def _choose(fitted: Any, model: Path, what: str | None) -> str:
+    known = pictures_of(fitted)
+    if what is None:
+        return known[0]
+    if what in known:
+        return what
+    if what == "training":
+        why = "was made in a pass over patches and keeps no history"
+    elif what == "component" and "hits" in known:
+        why = "has prototypes that are no vectors"
+    else:
+        why = "has no grid"
+    raise ValueError(f"{model} holds a {type(fitted).__name__} that {why}; choose --what {' or '.join(known)}.")
+
+
+def _refuse_idle(picture: str, given: dict[str, Any]) -> None:
+    """An option that the picture does not use was meant for another picture."""
+    uses = {"--labels": ("labels", "topology"), "--component": ("component",), "--groups": ("superclusters",)}
+    for option, value in given.items():
+        if value is not None and picture not in uses[option]:
+            raise click.UsageError(f"{option} goes with --what {' or '.join(uses[option])}, not with {picture}.")
+
+
+def _data(
+    fitted: Any, model: Path, file: Path | None, picture: str, reading: tuple[str, ...], labels: str | None
+) -> tuple[Any, Any]:
+    """The data and labels that the picture needs, None where it needs none."""
+    from ...explore.prototypes import fitted_map, needs_matrix
+    from ...predict.queries import fitted_on_dissimilarities
+    from ..data import read_given
+
+    map_ = fitted_map(fitted)
+    of_matrix = fitted_on_dissimilarities(map_)
+    if picture not in OF_DATA and not (needs_matrix(map_) and picture in OF_PROTOTYPES):
+        if file is not None:
+            note(f"{file} is not read: {picture} is drawn from the model alone.")
+        return None, None
+    settings = settings_beside(model)
+    if file is None and "input" not in settings:
+        needed = "the matrix that it was fitted on" if of_matrix else "the data"
+        raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")
+    if file is None:
+        file, labels = Path(own_data(model, settings)), labels or settings.get("labels")
+    given = read_given(str(file), read_options(file, reading, settings), labels)
+    if given.note:
+        note(f"{file}: {given.note}")
+    if picture == "labels" and given.labels is None:
+        raise ValueError(f"{file} has no labels; say where they are with --labels FILE or --labels COLUMN.")
+    return given.objects if given.source is None else given.source, given.labels
+
+
+def _write(out: Path, content: bytes) -> None:
+    from ...utils.files import write_bytes
+
+    if is_stdout(out):
+        sys.stdout.buffer.write(content)
+    else:
+        write_bytes(out, content)

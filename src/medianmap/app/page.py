@@ -1,0 +1,82 @@
+"""The page of a model: of points that are at hand, or of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..explore.health import Health, check_dissimilarity
+from ..predict.assign_all import map_of
+from ..predict.assigning import assigned_blocks
+from ..predict.queries import fitted_on_dissimilarities
+from ..report.summary import MOST_COMPUTED
+from ..utils.progress import followed
+from ..utils.tables import counted
+from ..utils.threads import limited
+from .data import Given, read_given
+from .watch import Watch
+
+
+def page(
+    model: Any,
+    given: Given,
+    points: NDArray[Any],
+    health: Health | None,
+    settings: Mapping[str, Any],
+    title: str | None = None,
+) -> str:
+    """report.html of the points `given`, which lie where the table of `two_best` says."""
+    from ..report.content import gather
+    from ..report.html import render
+
+    X = given.objects if given.source is None else given.source
+    title = title or f"{Path(given.name).name}: {_told(given)}"
+    with limited(1):  # the same bits everywhere
+        content = gather(model, X, ids=given.ids, y=given.labels, points=points, title=title, health=health,
+                         settings=settings)  # fmt: skip
+    return render(content)
+
+
+def _told(given: Given) -> str:
+    """'630 sequences', '1 series', '20 points' of a matrix."""
+    if given.kind == "series":
+        return f"{len(given)} series"
+    kinds = {"dissimilarities": "point"}
+    return counted(len(given), "sequence" if given.sequences else kinds.get(given.kind, given.kind.removesuffix("s")))
+
+
+def page_of_file(
+    model: Any,
+    file: str,
+    options: Mapping[str, Any],
+    labels: str | None,
+    settings: Mapping[str, Any],
+    watch: Watch,
+    n_jobs: int | None = None,
+    title: str | None = None,
+) -> str:
+    """The same of the points in a file."""
+    with followed(watch.progress):
+        given = read_given(file, options, labels)
+    fitted: Any = map_of(model)
+    if fitted_on_dissimilarities(fitted) != (given.source is not None):
+        wanted = "dissimilarities" if given.source is None else "objects that a metric compares"
+        raise ValueError(f"{file} holds {given.kind}, but the model was fitted on {wanted}; give it such a file.")
+    X = given.objects if given.source is None else given.source
+    points = assigned_blocks(model, X, given.ids, n_jobs, watch).table()
+    with followed(watch.progress):
+        return page(model, given, points, _health(fitted, given, watch), settings, title)
+
+
+def _health(fitted: Any, given: Given, watch: Watch) -> Health | None:
+    """Of the dissimilarities that the map goes by; means of vectors have none."""
+    with limited(1):
+        if given.source is not None:
+            return check_dissimilarity(given.source, max_points=MOST_COMPUTED, on_progress=watch.entries)
+        if not hasattr(fitted, "metric"):
+            return None
+        how = {"metric": fitted.metric, "metric_params": fitted.metric_params_}
+        return check_dissimilarity(given.objects, **how, max_points=MOST_COMPUTED, on_progress=watch.entries)

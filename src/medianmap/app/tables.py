@@ -1,0 +1,68 @@
+"""The tables of a fit as lines: where every point lies, and the exemplars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..explore.points import border_points, outliers
+from ..predict.assign_all import map_of
+from ..predict.assigning import class_of_prototypes, exemplar_names
+from ..utils.tables import fasta_lines, tsv_lines
+from .data import Given
+from .training import Fitted
+
+
+def assignment_lines(fitted: Fitted, given: Given) -> Any:
+    """assignments.tsv: one row a point."""
+    points, names = fitted.points, exemplar_names(map_of(fitted.model))
+    of_prototypes = class_of_prototypes(fitted.model)
+    border, outlier = (np.zeros(len(points), int) for _ in range(2))
+    border[border_points(points)["point"]] = 1
+    outlier[outliers(points)["point"]] = 1
+    several = len(names) > 1
+    columns = ["id", "neuron", "exemplar", "dissimilarity", "second", "ratio", "border", "outlier"]
+    cells: list[Any] = [
+        given.ids,
+        points["prototype"].tolist(),
+        [names[j] for j in points["prototype"]],
+        points["dissimilarity"].tolist(),
+        points["second"].tolist() if several else [None] * len(points),
+        points["ratio"].tolist() if several else [None] * len(points),
+        border.tolist() if several else [None] * len(points),
+        outlier.tolist(),
+    ]
+    if given.labels is not None:
+        columns.append("label")
+        cells.append(given.labels)
+    if of_prototypes is not None:
+        columns.append("class")
+        cells.append([of_prototypes[j][0] for j in points["prototype"]])
+    return tsv_lines(columns, zip(*cells, strict=True))
+
+
+def prototype_lines(fitted: Fitted, given: Given, neurons: list[dict[str, Any]]) -> dict[str, Any]:
+    """prototypes.fasta of sequences, prototypes.tsv of all else: one record a neuron, in their order."""
+    if given.sequences:
+        return {"prototypes.fasta": fasta_lines((_header(n, given), given.objects[n["exemplar"]]) for n in neurons)}
+    columns = [name for name in neurons[0] if name != "exemplar"]
+    extra: list[str] = []
+    if given.kind == "strings":
+        extra = ["string"]
+    elif given.kind == "vectors":
+        extra = given.columns or [f"x{k}" for k in range(np.shape(given.objects)[1])]
+
+    def rows() -> Any:
+        for n in neurons:
+            values: Any = [] if given.objects is None or not extra else given.objects[n["exemplar"]]
+            yield [*(n[c] for c in columns), *([values] if isinstance(values, str) else np.asarray(values).tolist())]
+
+    return {"prototypes.tsv": tsv_lines([*columns, *extra], rows())}
+
+
+def _header(neuron: dict[str, Any], given: Given) -> str:
+    """The id, where it lies on the map, and what the file says of it."""
+    place = [f"{name}={neuron[name]:g}" for name in ("neuron", "row", "column", "hits") if name in neuron]
+    about = given.descriptions[neuron["exemplar"]] if given.descriptions else ""
+    return " ".join([neuron["exemplar_id"], about, *place]) if about else " ".join([neuron["exemplar_id"], *place])

@@ -1,1 +1,0 @@
-"""Commands, a file each; the table in cli.py names them. Heavy imports stay inside them."""

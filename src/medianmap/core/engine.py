@@ -1,0 +1,126 @@
+"""The only training loop in the project: assignment, then prototypes, while sigma falls; then until nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sources.base import FloatArray
+from .assignment import Assignment, LabelTerm
+from .quality import inertia, quantization_error
+from .spaces import Space
+
+
+def no_labels() -> FloatArray:
+    """The label vectors of prototypes that have none."""
+    return np.empty((0, 0))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is fitted: where prototypes live, how points are assigned to them, what each point counts, (N,) > 0.
+
+    With a label term the prototypes carry label vectors, and points are assigned by d_beta instead of d.
+    """
+
+    space: Space
+    assignment: Assignment
+    m: FloatArray
+    label_term: LabelTerm | None = None
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What happened in one epoch; cost and quantization error are those of the prototypes it started from."""
+
+    number: int
+    sigma: float
+    cost: float
+    quantization_error: float
+    terms: int
+    moved: int
+    run: int = 0
+
+
+@dataclass(frozen=True)
+class State:
+    """Prototypes, indices (K,), vectors (K, M) or coefficients (K, N), their label vectors (K, C), and what led there.
+
+    swaps : exchanges of exemplars after the last epoch.
+    """
+
+    prototypes: NDArray[Any]
+    labels: FloatArray = field(default_factory=no_labels)
+    history: tuple[Epoch, ...] = ()
+    converged: bool = False
+    swaps: int = 0
+
+
+OnEpoch: TypeAlias = Callable[[Epoch], Any]
+
+
+def epoch(problem: Problem, state: State, sigma: float, rng: np.random.Generator) -> State:
+    """One pass of the two steps; `converged` says that no prototype moved and no label changed."""
+    space, m, term = problem.space, problem.m, problem.label_term
+    before, labels = state.prototypes, state.labels
+    G = space.distances(before)
+    seen = space.perturbed(G, rng)
+    if term is not None:
+        seen = term.added_to(seen, labels)
+    assigned = problem.assignment(seen, sigma, m)
+    after, terms = space.update(assigned.weights, before)
+    moved = int(np.count_nonzero((before != after).reshape(len(before), -1).any(axis=1)))
+    settled = moved == 0
+    if term is not None:
+        labels = term.means(assigned.weights, labels)
+        settled = settled and term.settled(state.labels, labels)
+    record = Epoch(len(state.history), float(sigma), assigned.cost, quantization_error(G, m), terms, moved)
+    return State(after, labels, (*state.history, record), converged=settled)
+
+
+def labelled(problem: Problem, start: NDArray[Any], sigma: float) -> State:
+    """The prototypes `start`; with a label term, their label vectors are those of the assignment by d alone."""
+    if problem.label_term is None:
+        return State(start)
+    weights = problem.assignment(problem.space.distances(start), sigma, problem.m).weights
+    return State(start, problem.label_term.first(weights))
+
+
+def looked_at(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:
+    """The prototypes `start` as they are, with a record of their K-means cost, for what moves them without epochs."""
+    state = start if isinstance(start, State) else labelled(problem, start, sigma)
+    cost = inertia(problem.space.distances(state.prototypes), problem.m)
+    record = Epoch(len(state.history), float(sigma), cost, 0.5 * cost, 0, 0)
+    return replace(state, history=(*state.history, record), converged=True)
+
+
+def anneal(
+    problem: Problem,
+    start: NDArray[Any] | State,
+    sigmas: FloatArray,
+    sigma_end: float,
+    max_settling: int,
+    rng: np.random.Generator,
+    on_epoch: OnEpoch | None = None,
+    run: int = 0,
+) -> State:
+    """Run the schedule `sigmas`, then go on at `sigma_end` until a fixed point or `max_settling` more epochs.
+
+    start : prototypes, or a state to go on from, labels included.
+
+    A fixed point is an epoch at `sigma_end` that moves no prototype and changes no label. At fixed sigma neither step
+    can raise the cost, so one is reached (unless collisions are prevented by noise, which has no cost to lower).
+    """
+    state = start if isinstance(start, State) else labelled(problem, start, sigmas[0])
+    for t in range(len(sigmas) + max_settling):
+        sigma = sigmas[t] if t < len(sigmas) else sigma_end
+        state = epoch(problem, state, sigma, rng)
+        if on_epoch is not None:
+            on_epoch(replace(state.history[-1], run=run))
+        if t >= len(sigmas) - 1 and sigma == sigma_end and state.converged:
+            break
+    return state

@@ -1,0 +1,192 @@
+"""Every error and index, each defined once. G (N, K) are dissimilarities from points to prototypes, m (N,) weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..sources.base import ALL, KEEP_BYTES, FloatArray, Source, panels, rows_per_panel
+from .neighborhood import Lattice
+
+# --- costs, monitored every epoch. Plain sums, no BLAS: the same bits at any number of threads -------------------
+
+
+def kmeans_cost(G: FloatArray, m: FloatArray) -> float:
+    """sum_i m_i min_j G[i, j]."""
+    return float((m * G.min(axis=1)).sum())
+
+
+def neural_gas_cost(sums: FloatArray, weight_of_rank: FloatArray) -> float:
+    """sum_k h(k) sum_i m_i G[i, prototype of rank k]; sums (K,) holds the inner sums."""
+    return float((sums * weight_of_rank).sum())
+
+
+def som_cost(smoothed_minimum: FloatArray, m: FloatArray) -> float:
+    """sum_i m_i min_j sum_l h(nd(j, l)) G[i, l]; smoothed_minimum (N,) holds the inner minimum."""
+    return float((m * smoothed_minimum).sum())
+
+
+# --- how well the prototypes stand for the data -------------------------------------------------------------------
+
+
+def inertia(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """sum_i m_i min_j G[i, j], as scikit-learn reports it: the K-means cost."""
+    return kmeans_cost(G, np.ones(len(G)) if sample_weight is None else sample_weight)
+
+
+def quantization_error(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """0.5 sum_i m_i min_j G[i, j], as the chapter reports it (a sum, not divided by N)."""
+    return 0.5 * inertia(G, sample_weight)
+
+
+def medoid_silhouette(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """sum_i m_i (1 - d1_i / d2_i) / sum_i m_i, d1 and d2 the two least of G[i, :]; in [0, 1], 1 best.
+
+    The silhouette with distances to prototypes in the place of mean distances to clusters (Lenssen & Schubert 2022):
+    K evaluations a point instead of N. Where both are 0 the point is as near to the one as to the other and counts 0.
+    One prototype has no second: nan. Below 0, as combinations of the data may be from a point, counts as 0.
+    """
+    if G.shape[1] < 2:
+        return float("nan")
+    first, second = np.partition(G, 1, axis=1)[:, :2].astype(np.float64).T
+    ratio = np.divide(np.maximum(first, 0.0), second, out=np.ones(len(G)), where=second > 0)
+    return float(np.average(1.0 - ratio, weights=sample_weight))
+
+
+def purity(labels: ArrayLike, y: ArrayLike, sample_weight: FloatArray | None = None) -> float:
+    """Share of the points that carry the majority class of their cluster: sum_j max_c m(j, c) / sum m."""
+    shares = class_counts(labels, y, sample_weight)[0]
+    return float(shares.max(axis=1).sum() / shares.sum())
+
+
+def class_counts(
+    labels: ArrayLike, y: ArrayLike, sample_weight: FloatArray | None = None, n_clusters: int | None = None
+) -> tuple[FloatArray, NDArray[Any]]:
+    """(K, n_classes) weight of each class in each cluster, and the classes (n_classes,)."""
+    labels = np.asarray(labels)
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    counts = np.zeros((labels.max() + 1 if n_clusters is None else n_clusters, len(classes)))
+    np.add.at(counts, (labels, codes), 1.0 if sample_weight is None else sample_weight)
+    return counts, classes
+
+
+# --- how well the map keeps neighbourhoods ------------------------------------------------------------------------
+
+
+def topographic_error(G: FloatArray, lattice: Lattice, sample_weight: FloatArray | None = None) -> float:
+    """Share of the points whose nearest and second nearest prototypes are not neighbours on the lattice.
+
+    Ties go to the lower prototype index. 0 is best; a map of one neuron has no error.
+    """
+    if G.shape[1] < 2:
+        return 0.0
+    nearest = np.argsort(G, axis=1, kind="stable")[:, :2]
+    return torn_share(nearest[:, 0], nearest[:, 1], lattice, sample_weight)
+
+
+def torn_share(
+    first: NDArray[np.intp], second: NDArray[np.intp], lattice: Lattice, sample_weight: FloatArray | None = None
+) -> float:
+    """Share of the points whose nearest neurons first and second (N,) do not touch; 0 on a map of one neuron."""
+    torn = ~lattice.neighbors[first, second] & (first != second)
+    return float(np.average(torn, weights=sample_weight))
+
+
+def neighborhood_preservation(
+    source: Source, labels: NDArray[np.intp], map_distances: FloatArray, n_neighbors: int = 10
+) -> tuple[float, float]:
+    """(trustworthiness, continuity) of the map, in [0, 1], 1 best.
+
+    trustworthiness = 1 - c sum_i sum_{l in U(i)} (r(i, l) - k),   c = 2 / (N k (2N - 3k - 1)):
+    U(i) are the points among the k nearest of i on the map but not in the data, r(i, l) >= 1 is l's rank by D[i, :].
+    continuity is the same with map and data exchanged. Distance on the map is map_distances (K, K) between the neurons
+    of the two points, so ties abound; the sum is its expectation over all orders of the tied.
+    """
+    N = source.shape[0]
+    k = min(n_neighbors, (N - 1) // 2)
+    if k < 1:
+        return 1.0, 1.0
+    untrusted = torn = 0.0
+    for rows in panels(N, rows_per_panel(N, 8 * 8)):
+        i = np.arange(rows.start, rows.stop)
+        data = source.block(rows, ALL).astype(np.float64)
+        on_map = map_distances[labels[i]][:, labels]
+        data_near, data_excess = expected_over_ties(data, i, k)
+        map_near, map_excess = expected_over_ties(on_map, i, k)
+        untrusted += float((map_near * data_excess).sum())
+        torn += float((data_near * map_excess).sum())
+    scale = 2.0 / (N * k * (2 * N - 3 * k - 1))
+    return 1.0 - scale * untrusted, 1.0 - scale * torn
+
+
+def expected_over_ties(values: FloatArray, own: NDArray[np.intp], k: int) -> tuple[FloatArray, FloatArray]:
+    """Per entry, averaged over all orders of equal values: its share in the k nearest, and max(rank - k, 0).
+
+    Ranks run along rows from 1, the nearest; the point itself has rank 0 and is nobody's neighbour.
+    """
+    from scipy.stats import rankdata
+
+    itself = np.arange(len(own)), own
+    values[itself] = -1.0
+    low, high = rankdata(values, method="min", axis=1) - 1, rankdata(values, method="max", axis=1) - 1
+    tied = high - low + 1
+    near = np.clip((k - low + 1) / tied, 0.0, 1.0)
+    # Of the ranks low .. high, those beyond k lie above it by first, first + 1, ..., high - k.
+    first, last = np.maximum(low - k, 1), high - k
+    excess = np.where(last > 0, (first + last) * (last - first + 1) / 2, 0.0) / tied
+    near[itself] = excess[itself] = 0.0
+    return near, excess
+
+
+def indices(
+    source: Source,
+    labels: NDArray[np.intp],
+    G: FloatArray,
+    *,
+    lattice: Lattice | None = None,
+    y: ArrayLike | None = None,
+    sample_weight: FloatArray | None = None,
+    n_neighbors: int = 10,
+) -> dict[str, float]:
+    """All indices that apply, by name: those of order need a lattice, those of classes need y.
+
+    Weights count in the errors and in purity; scikit-learn's indices and those of order have none. The silhouette needs
+    the whole matrix in memory and is left out where that would take more than KEEP_BYTES.
+    """
+    m = sample_weight
+    result = {"quantization_error": quantization_error(G, m), "inertia": inertia(G, m)}
+    if lattice is not None:
+        result["topographic_error"] = topographic_error(G, lattice, m)
+    result |= neighborhood_indices(source, labels, lattice, n_neighbors)
+    return result if y is None else result | class_indices(labels, y, m)
+
+
+def neighborhood_indices(
+    source: Source, labels: NDArray[np.intp], lattice: Lattice | None = None, n_neighbors: int = 10
+) -> dict[str, float]:
+    """The indices that compare points with points: trustworthiness and continuity of a lattice, silhouette."""
+    from sklearn.metrics import silhouette_score
+
+    N = source.shape[0]
+    result: dict[str, float] = {}
+    if lattice is not None:
+        trust, continuity = neighborhood_preservation(source, labels, lattice.distances, n_neighbors)
+        result |= {"trustworthiness": trust, "continuity": continuity}
+    if 2 <= len(np.unique(labels)) < N and N * N * 8 <= KEEP_BYTES:
+        D = source.block(ALL, ALL).astype(np.float64)
+        np.fill_diagonal(D, 0.0)
+        result["silhouette"] = float(silhouette_score(D, labels, metric="precomputed"))
+    return result
+
+
+def class_indices(labels: ArrayLike, y: ArrayLike, sample_weight: FloatArray | None = None) -> dict[str, float]:
+    """The indices that compare clusters with classes."""
+    from sklearn import metrics
+
+    return {
+        "purity": purity(labels, y, sample_weight),
+        "adjusted_rand": float(metrics.adjusted_rand_score(y, labels)),
+        "normalized_mutual_information": float(metrics.normalized_mutual_info_score(y, labels)),
+    }

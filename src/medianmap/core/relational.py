@@ -1,0 +1,208 @@
+"""Relational prototypes: convex combinations of the data, known by their coefficients alone.
+
+w_j = sum_l alpha_j[l] x_l with sum_l alpha_j[l] = 1, and for symmetric D
+
+    d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2,
+
+which is |x_i - w_j|^2 where D holds squared Euclidean distances, whatever the vectors are (Hammer and Hasenfuss 2010).
+Elsewhere it is the same formula in the pseudo-Euclidean space of D, and may be negative. Of an asymmetric D the first
+term reads D[i, l] from the point to the data, as everywhere; the second sees the symmetric part only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ..search.weights import Weights
+from ..sources.base import ALL, FloatArray, IntArray, Source, mean_of_pairs, panels, plain, point_rows, rows_per_panel
+from ..sources.memory import SubsetSource
+from ..utils.threads import limited, run_chunks
+
+# Coefficients below this share of the prototype's largest are dropped, and the others scaled up to sum 1 again.
+TOLERANCE = 1e-12
+
+# BLAS multiplies zeros faster than a loop leaves them out, until so few coefficients are left.
+SPARSE = 0.04
+
+# Products of float32 numbers below this lose digits, or all of them.
+TINY = 1e-30
+
+# Points a chunk of a product, points and prototypes a chunk of a sparse one: what they sum up stays in the cache.
+CHUNK, POINTS, PROTOTYPES = 256, 1024, 8
+
+
+@dataclass(frozen=True)
+class RelationalSpace:
+    """alpha_j = A[j] / sum_i A[j, i]; prototypes are coefficients (K, N); a prototype without weight stays.
+
+    The mean of an epoch's weights minimises sum_i A[j, i] d(x_i, w) over w wherever D is squared Euclidean, and is a
+    stationary point for any symmetric D. Threads share out points, each with a fixed order of summation or one
+    single-threaded product of fixed shape: no result depends on their number. An epoch holds up to six arrays (K, N).
+    """
+
+    source: Source
+    n_jobs: int | None = None
+    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def n_points(self) -> int:
+        return self.source.shape[0]
+
+    @property
+    def n_features(self) -> None:
+        return None
+
+    def at(self, indices: IntArray) -> FloatArray:
+        P = np.zeros((len(indices), self.n_points))
+        P[np.arange(len(indices)), indices] = 1.0
+        return P
+
+    def subset(self, keep: IntArray) -> RelationalSpace:
+        return RelationalSpace(SubsetSource(self.source, keep), self.n_jobs)
+
+    def lifted(self, P: FloatArray, keep: IntArray) -> FloatArray:
+        whole = np.zeros((len(P), self.n_points))
+        whole[:, keep] = P
+        return whole
+
+    def distances(self, P: FloatArray) -> FloatArray:
+        # The very same array while prototypes stand still, as in MedianSpace.
+        if "P" not in self.memory or not np.array_equal(self.memory["P"], P):
+            dense = np.count_nonzero(P) > SPARSE * P.size
+            self.memory["P"], self.memory["G"] = P, self._dense(P) if dense else self._sparse(P)
+        return self.memory["G"]
+
+    def rowwise(self, P: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """G (N, K), each pair by itself, the same bits whatever stands around it; and the self terms (K,)."""
+        n, alpha = self.n_points, csr_array(P)
+        blocks = (self.source.block(rows, ALL) for rows in panels(n, rows_per_panel(n)))
+        Q = np.concatenate([products(block, alpha, self.n_jobs) for block in blocks])
+        s = self_terms(P, Q.T)
+        return np.asfortranarray(Q - s + 0.0), s  # + 0.0: no negative zeros, whose bits order differently
+
+    def _sparse(self, P: FloatArray) -> FloatArray:
+        """The same by whole rows of candidates, where they lie in memory: a few times as fast, to the same bits."""
+        C = point_rows(self.source)
+        if C is None or not self.source.symmetric:
+            return self.rowwise(P)[0]
+        alpha, Q = csr_array(P), np.zeros(P.shape)
+
+        def add(js: slice) -> None:
+            _add_rows(C, alpha.indptr[js.start : js.stop + 1], alpha.indices, alpha.data, Q[js])
+
+        run_chunks(add, list(panels(len(P), PROTOTYPES)), self.n_jobs)
+        return (Q - self_terms(P, Q)[:, None] + 0.0).T
+
+    def _dense(self, P: FloatArray) -> FloatArray:
+        """The same by BLAS in the precision of D, up to rounding: much faster where most coefficients count."""
+        single = self.source.dtype == np.float32
+        Q = self._product(P.astype(np.float32 if single else np.float64, copy=False))
+        if single and not TINY < Q.max() < np.inf:  # near the ends of what float32 can hold
+            Q = self._product(P)
+        return (Q - self_terms(P, Q).astype(Q.dtype)[:, None] + Q.dtype.type(0)).T
+
+    def _product(self, P: NDArray[Any]) -> NDArray[Any]:
+        """(K, N) sum_l P[j, l] D[i, l] in the precision of P."""
+        n = self.n_points
+        Q = np.empty(P.shape, P.dtype)
+        with limited(1):
+            for rows in panels(n, rows_per_panel(n)):
+                block = plain(self.source.block(rows, ALL))
+
+                def multiply(part: slice, block: NDArray[Any] = block, first: int = rows.start) -> None:
+                    D = np.ascontiguousarray(block[part], P.dtype)  # by columns BLAS would round otherwise
+                    with np.errstate(over="ignore", under="ignore"):
+                        Q[:, first + part.start : first + part.stop] = P @ D.T
+
+                run_chunks(multiply, list(panels(len(block), CHUNK)), self.n_jobs)
+        return Q
+
+    def mean(self, m: FloatArray) -> float:
+        return mean_of_pairs(self.source, m)
+
+    def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return G
+
+    def update(self, weights: Weights, P: FloatArray) -> tuple[FloatArray, int]:
+        alpha = P.copy()
+        run_chunks(lambda js: _shares(weights, js, alpha), list(panels(len(P), 8)), self.n_jobs)
+        return alpha, alpha.size
+
+
+def _shares(weights: Weights, js: slice, alpha: FloatArray) -> None:
+    """alpha[j] = A[j] / sum A[j] for the prototypes js, in place; a row without weight is left alone."""
+    for j in range(js.start, js.stop):
+        a = weights.row(j)
+        a[a < TOLERANCE * a.max()] = 0.0
+        total = a.sum()
+        if total > 0:
+            alpha[j] = a / total
+
+
+def self_terms(P: FloatArray, products: FloatArray) -> FloatArray:
+    """(K,) alpha_j' D alpha_j / 2, from coefficients P (K, N) and products (K, N) = (D alpha_j)_i."""
+    return 0.5 * (P * products).sum(axis=1, dtype=np.float64)
+
+
+def products(D: NDArray[Any], alpha: csr_array, n_jobs: int | None = None) -> FloatArray:
+    """(n, K) sum_l alpha[j, l] D[i, l] for rows D (n, S) and sparse coefficients alpha (K, S), l ascending."""
+    if D.shape[1] != alpha.shape[1]:  # compiled code would read beyond the end
+        raise ValueError(f"Dissimilarities to {D.shape[1]} points do not fit coefficients of {alpha.shape[1]}.")
+    D = np.ascontiguousarray(plain(D))
+    out = np.empty((len(D), alpha.shape[0]))
+    run_chunks(
+        lambda part: _sparse_products(D[part], alpha.indptr, alpha.indices, alpha.data, out[part]),
+        list(panels(len(D), CHUNK)),
+        n_jobs,
+    )
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _sparse_products(D, start, column, value, out):  # type: ignore[no-untyped-def]
+    # Row by row: a row of D stays in the cache while all prototypes pick from it.
+    for i in range(D.shape[0]):
+        for j in range(len(start) - 1):
+            total = 0.0
+            for k in range(start[j], start[j + 1]):
+                total += value[k] * np.float64(D[i, column[k]])
+            out[i, j] = total
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(C, start, column, value, Q):  # type: ignore[no-untyped-def]
+    """Q[j] += sum_l alpha[j, l] C[l], l ascending, some points at a time: the sums of `_sparse_products`."""
+    n = Q.shape[1]
+    for first in range(0, n, POINTS):
+        last = min(first + POINTS, n)
+        for j in range(Q.shape[0]):
+            q = Q[j, first:last]
+            for k in range(start[j], start[j + 1]):
+                a, row = value[k], C[column[k], first:last]
+                for i in range(last - first):
+                    q[i] += a * np.float64(row[i])
+
+
+def snapped(G: FloatArray, distinct: bool) -> IntArray:
+    """(K,) the data point nearest to each prototype, G (N, K); if distinct, one that no earlier prototype took."""
+    free = np.ones(len(G), bool)
+    exemplars = np.empty(G.shape[1], np.intp)
+    for j in range(G.shape[1]):
+        exemplars[j] = np.where(free, G[:, j], np.inf).argmin()
+        free[exemplars[j]] = not distinct
+    return exemplars
+
+
+def between_prototypes(P: FloatArray, G: FloatArray) -> FloatArray:
+    """(K, K) d(w_j, w_k) = sum_i alpha_j[i] d(x_i, w_k) - alpha_j' D alpha_j / 2, zero on the diagonal.
+
+    P (K, N) coefficients, G (N, K). The half square of w_j is the mean of its own column: d(w_j, w_j) is zero.
+    """
+    means = products(G.T, csr_array(P)).T
+    return means - np.diag(means)[:, None]

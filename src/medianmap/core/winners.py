@@ -1,0 +1,125 @@
+"""Winners, the lowest prototype on ties: the nearest one, I(i) = argmin_j G[i, j], and that of a SOM,
+I*(i) = argmin_j sum_l H[j, l] G[i, l], exactly, by a float32 screen and the canonical sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..search.canonical import LANES, canonical_dot
+from ..search.gemm import product_costs
+from ..search.screens import LARGEST, as_float32, product_work, weight_product
+from ..sources.base import FloatArray, IntArray, panels
+from ..sources.memory import DenseSource
+from ..utils.threads import limited, run_chunks
+
+# Points a chunk: their dissimilarities to 500 prototypes then fit in the second-level cache.
+CHUNK = 128
+
+
+def nearest(G: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
+    """(winner (N,), its dissimilarity (N,)) for G (N, K)."""
+    GT = G.T
+    if not (GT.flags.c_contiguous and GT.dtype in (np.float32, np.float64)):
+        winner = G.argmin(axis=1)
+        return winner, G[np.arange(len(G)), winner]
+    at, least = np.zeros(len(G), np.int32), GT[0].copy()
+    _nearest(GT, at, least)
+    return at.astype(np.intp), least
+
+
+def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None) -> tuple[IntArray, FloatArray]:
+    """(winner (N,), its smoothed dissimilarity (N,)) for GT (K, N) and H (K, K); the lowest j on ties.
+
+    This is the search for prototypes in small: weights G[i], candidates the rows of H. The same rule decides: what the
+    lower bounds cannot discard is compared by the canonical sum over l.
+    """
+    K, N = GT.shape
+    if float(GT.min()) < 0:
+        return _plain_winners(GT, H, n_jobs)
+    if float(GT.max()) * K > LARGEST:
+        found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), DenseSource(H, symmetric=True))
+        winner = found.best_of_all()
+        return winner, np.array([found.evaluate(i, winner[i : i + 1])[0] for i in range(N)])
+    H32 = as_float32(H)
+    work = product_work(H32, N)
+    name = min(work, key=lambda name: work[name])
+    bounds = weight_product(name, H32, GT if GT.dtype == np.float32 else as_float32(GT), n_jobs)
+    winner, cost = np.empty(N, np.intp), np.empty(N)
+    factor = 1 - bounds.relative
+    run_chunks(
+        lambda part: _certify(bounds.L, factor, bounds.absolute, GT, H, part.start, part.stop, winner, cost),
+        list(panels(N, CHUNK)),
+        n_jobs,
+    )
+    return winner, cost
+
+
+def _plain_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
+    """The same by products of fixed shape: the bounds of the screen hold for sums without cancellation only."""
+    winner, cost = np.empty(GT.shape[1], np.intp), np.empty(GT.shape[1])
+
+    def work(part: slice) -> None:
+        smoothed = H @ GT[:, part]
+        winner[part] = smoothed.argmin(axis=0)
+        cost[part] = smoothed.min(axis=0)
+
+    with limited(1):
+        run_chunks(work, list(panels(GT.shape[1], CHUNK)), n_jobs)
+    return winner, cost
+
+
+@njit(cache=True, nogil=True)
+def _nearest(GT, at, least):  # type: ignore[no-untyped-def]
+    """at[i] and least[i] of all rows but the first, without a branch, so that many columns are compared at once."""
+    for start in range(0, GT.shape[1], CHUNK):
+        p, a = at[start : start + CHUNK], least[start : start + CHUNK]
+        for j in range(1, GT.shape[0]):
+            g, k = GT[j, start : start + CHUNK], np.int32(j)
+            for i in range(a.shape[0]):
+                v, before, who = g[i], a[i], p[i]
+                a[i] = v if v < before else before
+                p[i] = k if v < before else who
+
+
+@njit(cache=True, nogil=True)
+def _certify(L, factor, absolute, GT, H, first, last, winner, cost):  # type: ignore[no-untyped-def]
+    """Points first .. last - 1: the least bound is evaluated, then all whose bound does not exceed the least cost."""
+    K, n = H.shape[0], last - first
+    low = L[0, first:last].copy()
+    start = np.zeros(n, np.int32)
+    for j in range(1, K):
+        row = L[j, first:last]
+        for i in range(n):
+            if row[i] < low[i]:
+                low[i] = row[i]
+                start[i] = j
+    g = np.empty((n, K))
+    for j in range(K):
+        for i in range(n):
+            g[i, j] = np.float64(GT[j, first + i])
+    lanes = np.empty(LANES)
+    limit = np.empty(n, np.float32)
+    largest = absolute.max()
+    for i in range(n):
+        winner[first + i] = start[i]
+        c = canonical_dot(g[i], H[start[i]], lanes)
+        cost[first + i] = c
+        limit[i] = np.float32((c + largest) / factor * (1 + 1e-6)) + np.float32(1e-38)
+    for j in range(K):
+        row = L[j, first:last]
+        rivals = 0
+        for i in range(n):
+            rivals += row[i] <= limit[i]
+        if rivals == 0:
+            continue
+        for i in range(n):
+            if row[i] <= limit[i] and j != start[i]:
+                c = canonical_dot(g[i], H[j], lanes)
+                if c < cost[first + i] or (c == cost[first + i] and j < winner[first + i]):
+                    winner[first + i] = j
+                    cost[first + i] = c
+                    limit[i] = np.float32((c + largest) / factor * (1 + 1e-6)) + np.float32(1e-38)

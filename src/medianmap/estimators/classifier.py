@@ -1,0 +1,164 @@
+"""Supervised and semi-supervised maps: any map, guided by the labels of some or all of its points."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.labels import class_numbers, why_none_counts
+from ..report.notebook import ShownInNotebooks
+from ..sources.base import FloatArray
+from ..utils.checks import check_beta, check_choice, check_weights
+from .base import BaseMap, Supervision, Trained
+
+LABELINGS = ("learned", "majority")
+
+
+class PrototypeClassifier(ShownInNotebooks, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A map whose prototypes carry classes, trained with d_beta = beta d(x_i, w_j) + (1 - beta) |y_i - Y_j|^2.
+
+    y_i is the label of point i as a vector of class shares, Y_j that of prototype j, the weighted mean of the labels of
+    its points; both parts are lowered together. A point without label has the first part alone. A new point gets the
+    class of its nearest prototype by d.
+
+    Parameters
+    ----------
+    estimator : any of the maps; it is cloned, not changed.
+    beta : in (0, 1], how much the data count against their labels; 1 is the unsupervised map, bit for bit.
+    labeling : how prototypes get the classes that are predicted. "learned": the vectors Y of training. "majority": the
+        vote, weighted by sample_weight, of the labelled points whose nearest prototype it is; without any, the label of
+        the nearest labelled point. With beta=1 this is the posterior labelling of an unsupervised map.
+    label_scale : None takes the dissimilarities as they are; "mean" divides them by their mean in the label term, so
+        that beta means the same on every data set.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) the labels, sorted; for fuzzy labels the names or numbers of the columns.
+    prototype_labels_ : (K, n_classes) class shares of each prototype; rows sum to 1.
+    estimator_ : the fitted map, with all its attributes.
+    n_features_in_, feature_names_in_ : as the map has them.
+
+    Examples
+    --------
+    >>> from medianmap import MedianNeuralGas, PrototypeClassifier
+    >>> words = ["heron", "herons", "hero", "quark", "quarks", "quart"]
+    >>> kind = ["bird", None, "bird", "particle", None, None]
+    >>> clf = PrototypeClassifier(MedianNeuralGas(2, metric="edit", random_state=0)).fit(words, kind)
+    >>> clf.predict(["quarts", "herod"]).tolist()
+    ['particle', 'bird']
+    """
+
+    classes_: NDArray[Any]
+    prototype_labels_: FloatArray
+    estimator_: BaseMap
+
+    def __init__(
+        self, estimator: BaseMap, beta: float = 0.5, labeling: str = "learned", label_scale: str | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.beta = beta
+        self.labeling = labeling
+        self.label_scale = label_scale
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the map under the guidance of y.
+
+        Parameters
+        ----------
+        X : the data, as the map takes them.
+        y : (N,) labels (strings, bytes, dates or numbers), -1, None, NaN or masked where a point has none; or
+            (N, n_classes) fuzzy labels, rows of shares (divided by their sums), None or a row of NaN where a point has
+            none.
+        sample_weight : (N,) multiplicities, 1 by default.
+        """
+        self._check_parameters()
+        fitted: BaseMap = clone(self.estimator)
+        trained = fitted._train(X, sample_weight, Supervision(y, self.beta, self.label_scale == "mean"))
+        assert trained.labels is not None
+        self.estimator_ = fitted
+        self.classes_ = trained.labels.classes
+        self.prototype_labels_ = trained.state.labels if self.labeling == "learned" else majority_labels(trained)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot be."""
+        given: Any = self.estimator
+        if not (isinstance(given, BaseEstimator) and hasattr(given, "_train")):
+            found = f"the class {given.__name__} itself" if isinstance(given, type) else f"a {type(given).__name__}"
+            raise TypeError(f"estimator is {found}; pass one of medianmap's maps, for example MedianNeuralGas(20).")
+        check_beta(self.beta)
+        check_choice(self.labeling, "labeling", LABELINGS)
+        check_choice(self.label_scale, "label_scale", (None, "mean"))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n_query,) class of the nearest prototype: its largest share, the first class on ties."""
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(n_query, n_classes) class shares of the nearest prototype."""
+        check_is_fitted(self)
+        return self.prototype_labels_[self.estimator_.predict(X)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy: the share of the labelled points of X whose class is predicted, by weight.
+
+        y is what `fit` takes; of fuzzy labels the largest share counts. Points without label are left out, a class that
+        no training point had counts as wrong.
+        """
+        proposed = self.predict_proba(X).argmax(axis=1)
+        truth, labels = class_numbers(y, len(proposed), self.classes_)
+        m = check_weights(sample_weight, len(proposed))
+        reason = why_none_counts(labels.known, m)
+        if reason is not None:
+            raise ValueError(f"There is no accuracy without labelled points: {reason}.")
+        return float(np.average(proposed == truth, weights=m * labels.known))
+
+    @property
+    def metric(self) -> Any:
+        """The map's metric; scikit-learn's estimator checks read it to tell dissimilarities from kernels."""
+        return self.estimator.metric
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.estimator, BaseEstimator):  # else `fit` says what is wrong, not whoever asks for tags
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def check_classifier(classifier: Any) -> None:
+    """A PrototypeClassifier itself; a map or a pipeline with one in it has no prototype labels."""
+    if not isinstance(classifier, PrototypeClassifier):
+        raise TypeError(
+            f"classifier is a {type(classifier).__name__}; pass a PrototypeClassifier "
+            "(of a pipeline its last step, with X transformed by the others)."
+        )
+
+
+def majority_labels(trained: Trained) -> FloatArray:
+    """(K, C) class shares of the labelled points in each receptive field, by weight; the largest share is the vote.
+
+    A field without labelled weight takes the label of the nearest labelled point, the first on ties.
+    """
+    K, C = trained.state.labels.shape
+    votes, nearest, label = np.zeros((K, C)), np.full(K, np.inf), np.zeros((K, C))
+    for G, m, labels in trained.blocks():
+        counting = np.flatnonzero(labels.known & (m > 0))
+        G, y = G[counting], labels.y[counting]
+        np.add.at(votes, G.argmin(axis=1), m[counting, None] * y)
+        if len(counting):
+            first, least = G.argmin(axis=0), G.min(axis=0)
+            label[least < nearest] = y[first[least < nearest]]
+            nearest = np.minimum(nearest, least)
+    total = votes.sum(axis=1, keepdims=True)
+    return np.where(total > 0, votes / np.where(total > 0, total, 1.0), label)

@@ -1,0 +1,39 @@
+"""What a fitted map shows, as arrays: everything that pictures draw is computed here and nowhere else."""
+
+from __future__ import annotations
+
+from .groups import Superclusters, superclusters
+from .points import border_points, outliers, two_best
+from .prototypes import (
+    UMatrix,
+    class_shares,
+    component_planes,
+    hit_map,
+    mean_dissimilarity,
+    prototype_dissimilarities,
+    symmetrized,
+    u_matrix,
+)
+from .stability import Stability, restart_stability
+from .topology import Layout, layout, topology_graph
+
+__all__ = [
+    "Layout",
+    "Stability",
+    "Superclusters",
+    "UMatrix",
+    "border_points",
+    "class_shares",
+    "component_planes",
+    "hit_map",
+    "layout",
+    "mean_dissimilarity",
+    "outliers",
+    "prototype_dissimilarities",
+    "restart_stability",
+    "superclusters",
+    "symmetrized",
+    "topology_graph",
+    "two_best",
+    "u_matrix",
+]

@@ -1,0 +1,177 @@
+"""How many prototypes? One data set, a list of K, each fit going on from the last; what the figures suggest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.engine import State
+from ..core.quality import medoid_silhouette
+from ..core.start import spread
+from ..estimators.base import BaseMap, Trained, as_generator
+from ..sources.all_pairs import OnProgress
+from ..sources.base import FloatArray, IntArray
+from ..utils.checks import check_choice, check_count, check_flag
+from ..utils.tables import table
+from .refits import Refits, check_map, refits
+from .stability import agreement
+
+STABILITIES = ("halves", "restarts")
+SUGGESTIONS = ("silhouette", "stability")
+
+
+@dataclass(frozen=True)
+class KPath:
+    """Figures for every K (P,), ascending, of the map kept for it: the one of least quantization error.
+
+    quantization_error, inertia : (P,) of the map; inertia is twice the error.
+    silhouette : (P,) mean of 1 - d1 / d2 over the points by weight, see `quality.medoid_silhouette`; nan for K = 1.
+    stability : (P,) mean adjusted Rand index between fits to different halves of the points or from different starts,
+        as `stability_of` says ("halves" or "restarts"); points count once each. nan with fewer than two such fits.
+    epochs : (P,) epochs of the map.
+    warm : (P,) whether it came from the exemplars of the K before rather than from a start of its own.
+    prototypes : for every K the indices (K,) or vectors (K, M) of the map, as `init` takes them.
+    """
+
+    n_clusters: IntArray
+    quantization_error: FloatArray
+    inertia: FloatArray
+    silhouette: FloatArray
+    stability: FloatArray
+    epochs: IntArray
+    warm: NDArray[np.bool_]
+    prototypes: tuple[NDArray[Any], ...]
+    stability_of: str
+
+    def best(self, by: str = "silhouette") -> int:
+        """A suggestion, no proof: the K >= 2 of highest "silhouette" or "stability", the smallest on ties.
+
+        Both favour few well separated clusters, and the silhouette goes to 1 again as K nears the number of points.
+        K that carry finer structure show as further peaks: look at the whole table.
+        """
+        check_choice(by, "by", SUGGESTIONS)
+        values = np.where(self.n_clusters >= 2, getattr(self, by), np.nan)
+        if np.isnan(values).all():
+            raise ValueError(f"No K here has a {by}; give n_clusters from 2 on and, for stability, n_restarts from 2.")
+        return int(self.n_clusters[np.nanargmax(values)])
+
+    def as_records(self) -> NDArray[Any]:
+        """(P,) records: n_clusters, quantization_error, inertia, silhouette, stability, epochs, warm."""
+        names = ("n_clusters", "quantization_error", "inertia", "silhouette", "stability", "epochs", "warm")
+        return table(**{name: getattr(self, name) for name in names})
+
+
+def k_path(
+    estimator: Any,
+    X: Any,
+    n_clusters: Sequence[int],
+    *,
+    sample_weight: Any = None,
+    n_restarts: int = 5,
+    stability: str = "halves",
+    warm: bool = True,
+    random_state: Any = None,
+    on_progress: OnProgress | None = None,
+) -> KPath:
+    """Quantization error, medoid silhouette and stability along a list of K.
+
+    estimator : K-means or neural gas, median or batch; clones of it are fitted with n_clusters and random_state set.
+    X, sample_weight : as the estimator's fit takes them. Dissimilarities are computed once and serve every fit.
+    n_clusters : the K, in any order.
+    n_restarts : fits for every K whose agreement is the stability; seeds and halves are the same for all K.
+    stability : "halves" fits n_restarts random halves of the points (and once all of them) and compares where all
+        points go then: would other data have the same clusters? "restarts" fits all points from n_restarts starts:
+        does the optimisation find the same clusters again? Fits that stop in poor optima disagree for that alone:
+        give the estimator init="k-medoids++" and several n_init.
+    warm : for every K but the first also go on from the map of the K before: its exemplars and as many more points,
+        drawn by the k-medoids++ rule given those (neural gas is warmed up a little, as in `beta_path`). The error of
+        median and batch K-means then never rises with K. Of all fits to all points the one of least error is kept.
+    random_state : seeds everything; None takes the estimator's own.
+    on_progress : called after every fit with the number of fits so far, of all, and the seconds since the first began.
+    """
+    check_map(estimator, "n_clusters", "k_path takes K-means and neural gas; `width_front` is for SOMs.")
+    check_count(n_restarts, "n_restarts")
+    check_choice(stability, "stability", STABILITIES)
+    check_flag(warm, "warm")
+    sizes = _sizes(n_clusters)
+    rng = as_generator(estimator.random_state if random_state is None else random_state)
+    fits = refits(estimator, X, sample_weight, max(sizes), "n_clusters")
+    seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=n_restarts)]
+    halves = _halves(len(fits.m), n_restarts, max(sizes), rng) if stability == "halves" else []
+
+    per_size = 1 + len(halves) if halves else n_restarts
+    fits = replace(fits, after_fit=_counting(per_size * len(sizes) + (len(sizes) - 1 if warm else 0), on_progress))
+    kept: list[tuple[BaseMap, Trained, bool]] = []
+    stable = []
+    for K in sizes:
+        cold = [fits.fit({"n_clusters": K, "random_state": seed}) for seed in (seeds[:1] if halves else seeds)]
+        runs = [(*run, False) for run in cold]
+        if warm and kept:
+            start = _grown(fits, kept[-1][1].state.prototypes, K, rng)
+            went_on = fits.fit({"n_clusters": K, "random_state": seeds[0]}, go_on_from=State(start))
+            runs.append((*went_on, True))
+        winners = [fitted.labels_ for fitted, _ in cold]
+        if halves:
+            winners = [_from_half(fits, half, K, seed) for half, seed in zip(halves, seeds, strict=True)]
+        stable.append(agreement(np.stack(winners)) if n_restarts > 1 else np.nan)
+        kept.append(min(runs, key=lambda run: run[0].inertia_))
+
+    maps = [fitted for fitted, _, _ in kept]
+    return KPath(
+        np.array(sizes),
+        np.array([fitted.quantization_error_ for fitted in maps]),
+        np.array([fitted.inertia_ for fitted in maps]),
+        np.array([medoid_silhouette(trained.G, trained.m) for _, trained, _ in kept]),
+        np.array(stable),
+        np.array([fitted.n_iter_ for fitted in maps]),
+        np.array([from_before for _, _, from_before in kept]),
+        tuple(fits.as_given(trained.state.prototypes) for _, trained, _ in kept),
+        stability,
+    )
+
+
+def _counting(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
+    """What tells of every fit that is done."""
+    began, done = perf_counter(), count(1)
+
+    def tell() -> None:
+        if on_progress is not None:
+            on_progress(next(done), total, perf_counter() - began)
+
+    return tell
+
+
+def _sizes(n_clusters: Any) -> list[int]:
+    """The K, ascending and each once."""
+    if isinstance(n_clusters, str) or not isinstance(n_clusters, Iterable):
+        raise ValueError(f"n_clusters is {n_clusters!r}; pass a list of numbers of prototypes, for example [2, 5, 10].")
+    sizes = sorted({check_count(K, "n_clusters") for K in n_clusters})
+    if not sizes:
+        raise ValueError("n_clusters is empty; pass at least one number of prototypes.")
+    return sizes
+
+
+def _halves(n: int, count: int, K: int, rng: np.random.Generator) -> list[IntArray]:
+    """`count` random halves of n points, sorted: a fit to one is then the fit to these points as they come."""
+    if n // 2 < K:
+        raise ValueError(f"Half of the {n} points are too few for n_clusters = {K}; use stability='restarts'.")
+    return [np.sort(rng.choice(n, n // 2, replace=False)) for _ in range(count)]
+
+
+def _grown(fits: Refits, prototypes: NDArray[Any], K: int, rng: np.random.Generator) -> NDArray[Any]:
+    """K prototypes to start from: those given, and points drawn by the k-medoids++ rule beside them."""
+    more = spread(fits.space, K - len(prototypes), fits.m, rng, beside=prototypes)
+    return np.concatenate([prototypes, fits.space.at(more)])
+
+
+def _from_half(fits: Refits, half: IntArray, K: int, seed: int) -> IntArray:
+    """(n,) nearest prototype of every point, in a map fitted to the points `half`."""
+    _, trained = fits.fit({"n_clusters": K, "random_state": seed}, half)
+    prototypes = fits.space.lifted(trained.state.prototypes, half)
+    return fits.space.distances(prototypes).argmin(axis=1)

@@ -1,0 +1,118 @@
+"""What a classifier says about its labels: how pure prototypes are, which labels look wrong, what to label next.
+
+Every function returns one structured array, which `pandas.DataFrame` turns into a table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.labels import UNLABELLED, UNSEEN, LabelVectors, class_numbers
+from ..estimators.base import BaseMap
+from ..estimators.classifier import PrototypeClassifier, check_classifier
+from ..sources.base import FloatArray, IntArray
+from ..utils.checks import check_count
+from ..utils.tables import table
+
+
+def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
+    """(K,) records, one a prototype: its class, the share of that class, the entropy of its shares, its weight.
+
+    entropy = -sum_c Y_jc log2 Y_jc in bits: 0 where all points agree, log2 C where all classes have equal shares.
+    """
+    fitted = _fitted_map(classifier)
+    Y, classes = classifier.prototype_labels_, classifier.classes_
+    top = Y.argmax(axis=1)
+    return table(
+        prototype=np.arange(len(Y)),
+        label=classes[top],
+        share=Y.max(axis=1),
+        entropy=entropy(Y),
+        hits=fitted.hits_,
+    )
+
+
+def entropy(shares: FloatArray) -> FloatArray:
+    """(K,) -sum_c p_jc log2 p_jc of rows of shares (K, C)."""
+    return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1) + 0.0  # no negative zero
+
+
+def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDArray[Any]:
+    """Labelled points whose label is not that of their prototype, the most suspicious first.
+
+    suspicion_i = (Y_j[k] - Y_j[c]) (1 - d(x_i, w_j) / d(x_i, w_own)), in [0, 1], where c is the point's own class, j
+    its nearest prototype, k that prototype's class, and w_own the nearest prototype of class c: high where the
+    prototype is sure of another class and the point is much nearer to it than to its own class. Without any prototype
+    of class c the second factor is 1. A class that training did not see has the share 0.
+
+    Records: point, label, proposed, prototype, share (of the label at the prototype), suspicion. Of fuzzy labels the
+    largest share is the label. Train with beta near 1 for this: a small beta bends the map until wrong labels fit.
+    """
+    G, number, labels = _judged(classifier, X, y)
+    Y, classes = classifier.prototype_labels_, classifier.classes_
+    top = Y.argmax(axis=1)
+    winner = G.argmin(axis=1)
+    at = np.flatnonzero((number != UNLABELLED) & (number != top[winner]))
+    j, c = winner[at], number[at]
+    share = np.where(c == UNSEEN, 0.0, Y[j, np.maximum(c, 0)])
+    near = G[at, j]
+    own = np.where(top[None, :] == c[:, None], G[at], np.inf).min(axis=1)
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(own > 0, near / own, 1.0)  # both zero: as near to the one as to the other
+    suspicion = (Y[j, top[j]] - share) * (1.0 - ratio)
+    order = np.lexsort((at, -suspicion))
+    return table(
+        point=at[order],
+        label=labels.classes[labels.numbers[at]][order],
+        proposed=classes[top[j]][order],
+        prototype=j[order],
+        share=share[order],
+        suspicion=suspicion[order],
+    )
+
+
+def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 10) -> NDArray[Any]:
+    """The unlabelled points whose labels would tell most, the first one first; at most n_points.
+
+    One after the other: the prototype of largest gain u_j H_j, and of its unlabelled points the nearest to it. u_j is
+    the number of unlabelled points at prototype j; H_j the entropy of its labelled ones' class shares with one more
+    point spread over all classes, (n_jc + 1/C) / (n_j + 1), so that a prototype without labels is the least certain.
+    A chosen point then counts as labelled with the most frequent label there, so that the next choice goes elsewhere.
+
+    Records: point, prototype, gain.
+    """
+    check_count(n_points, "n_points", at_least=0)
+    G, number, _ = _judged(classifier, X, y)
+    winner, C = G.argmin(axis=1), len(classifier.classes_)
+    counts = np.zeros((G.shape[1], C))
+    seen = np.flatnonzero(number >= 0)
+    np.add.at(counts, (winner[seen], number[seen]), 1.0)
+    waiting = [np.flatnonzero((winner == j) & (number == UNLABELLED)) for j in range(G.shape[1])]
+    queues = [list(points[np.argsort(G[points, j], kind="stable")]) for j, points in enumerate(waiting)]
+    chosen: list[tuple[int, int, float]] = []
+    while len(chosen) < n_points and any(queues):
+        expected = (counts + 1 / C) / (counts.sum(axis=1, keepdims=True) + 1)
+        gain = entropy(expected) * [len(queue) for queue in queues]
+        # With one class nothing is uncertain, and the fullest prototypes come first.
+        j = int(gain.argmax()) if gain.any() else int(np.argmax([len(queue) for queue in queues]))
+        chosen.append((int(queues[j].pop(0)), j, float(gain[j])))
+        counts[j, expected[j].argmax()] += 1.0
+    return np.array(chosen, dtype=[("point", np.intp), ("prototype", np.intp), ("gain", np.float64)])
+
+
+def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> tuple[FloatArray, IntArray, LabelVectors]:
+    """Dissimilarities (n, K) to the prototypes, the number of each point's class, and the labels as given."""
+    G = _fitted_map(classifier)._dissimilarities(X)
+    return G, *class_numbers(y, len(G), classifier.classes_, stacklevel=4)
+
+
+def _fitted_map(classifier: Any) -> BaseMap:
+    """The map that the prototypes are in; a pass over patches has it inside."""
+    check_classifier(classifier)
+    check_is_fitted(classifier)
+    fitted: BaseMap = getattr(classifier.estimator_, "map_", classifier.estimator_)
+    return fitted

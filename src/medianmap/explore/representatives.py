@@ -1,0 +1,307 @@
+"""The true medoids of clusters that another program made, how far members are from them, and who is an outlier.
+
+representatives -> medoid (one cluster) -> blocks of dissimilarities; outliers and coverage work on what comes out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..readers.clusters import Clusters
+from ..sources import ALL, DenseSource, Source, SubsetSource, as_dissimilarity, check_entries
+from ..sources.base import panels, rows_per_panel
+from ..utils.checks import check_count, check_n_jobs, check_nonnegative, refuse_duplicate_ids
+from ..utils.threads import limited
+
+# (dissimilarities done, of how many, seconds since the call began)
+OnProgress: TypeAlias = Callable[[int, int, float], None]
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.intp]
+
+# Few rows, since half of each corner on the diagonal is computed in vain; a block takes a fraction of a second.
+ROWS, COLUMNS = 32, 1024
+OUTLIER_MADS = 3.0
+OUTLIER_LEAST = 5
+NAMED = 3  # how many ids a sentence spells out
+
+CLUSTER_FIELDS = np.dtype(
+    [("old", np.intp), ("medoid", np.intp), ("size", np.intp), ("compared", np.intp),
+     ("mean_to_old", np.float64), ("mean_to_medoid", np.float64), ("outliers", np.intp)]
+)  # fmt: skip
+MEMBER_FIELDS = np.dtype(
+    [
+        ("member", np.intp),
+        ("cluster", np.intp),
+        ("to_medoid", np.float64),
+        ("to_old", np.float64),
+        ("outlier", np.bool_),
+    ]
+)
+COVERAGE_FIELDS = np.dtype([("threshold", np.float64), ("old", np.float64), ("medoid", np.float64)])
+
+
+@dataclass(frozen=True, eq=False)
+class Representatives:
+    """What `representatives` found. Objects are named by their places in `ids`, clusters by their places from 0.
+
+    clusters : (K,) old (the representative so far), medoid, size, compared (members among which the medoid was sought:
+        all, or the size of the sample), mean_to_old and mean_to_medoid (over all members), outliers (how many).
+    members : (M,) member, cluster, to_medoid, to_old, outlier; cluster by cluster, in the order of the clusters' file.
+    unclustered : places of the objects that no cluster has.
+    """
+
+    clusters: NDArray[Any]
+    members: NDArray[Any]
+    unclustered: IntArray
+
+
+def representatives(
+    clusters: Clusters,
+    ids: Sequence[str],
+    objects: Any,
+    metric: str | Callable[[Any, Any], float] = "alignment",
+    *,
+    metric_params: Mapping[str, Any] | None = None,
+    max_members: int | None = None,
+    outlier_mads: float = OUTLIER_MADS,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Representatives:
+    """medoid = argmin_l sum_i d(x_i, x_l) over the members of each cluster; the earlier member on ties.
+
+    Parameters
+    ----------
+    clusters : as `read_clusters` gives them.
+    ids, objects : N names and what they name: strings, vectors (N, M), other objects; with metric="precomputed" a
+        matrix (N, N) or a source.
+    metric, metric_params, n_jobs : as in `as_dissimilarity`.
+    max_members : clusters with more members seek their medoid in a sample of that many: the old representative and
+        others drawn without replacement, from a stream of random numbers that `seed` and the cluster's place fix.
+        Dissimilarities to the medoid, means and outliers are of all members even so. None: no cluster is sampled.
+    outlier_mads : see `outliers`.
+    on_progress : called as on_progress(done, total, seconds) after every block.
+    """
+    check_n_jobs(n_jobs)
+    check_nonnegative(outlier_mads, "outlier_mads")
+    seed = check_count(seed, "seed", at_least=0)
+    if max_members is not None:
+        max_members = check_count(max_members, "max_members", at_least=2)
+    names = [str(each) for each in ids]
+    refuse_duplicate_ids(names, "ids", "place")
+    places, olds = _places(clusters, names)
+    source = _source(objects, metric, metric_params, names, n_jobs)
+    compared = [_compared(k, old, len(places[k]), max_members, seed) for k, old in enumerate(olds)]
+    progress = _Progress(source.symmetric, places, compared, on_progress)
+    table = np.zeros(len(places), CLUSTER_FIELDS)
+    members = np.zeros(sum(map(len, places)), MEMBER_FIELDS)
+    start = 0
+    with limited(n_jobs):
+        for k, (place, old, sample) in enumerate(zip(places, olds, compared, strict=True)):
+            rows = members[start : start + len(place)]
+            start += len(place)
+            rows["member"], rows["cluster"] = place, k
+            chosen = 0
+            if len(place) > 1:  # a single member is its own medoid at no distance
+                own = _own(source, place)
+                chosen = medoid(own, sample, progress)
+                to = np.asarray(own.block(ALL, np.array([chosen, old])), np.float64)
+                rows["to_medoid"], rows["to_old"] = to[:, 0], to[:, 1]
+                progress(to.size)
+            rows["outlier"] = outliers(rows["to_medoid"], outlier_mads)
+            means = (fsum(rows[field]) / len(place) for field in ("to_old", "to_medoid"))
+            table[k] = (place[old], place[chosen], len(place), len(sample), *means, rows["outlier"].sum())
+    clustered = np.zeros(len(names), bool)
+    clustered[members["member"]] = True
+    return Representatives(table, members, np.flatnonzero(~clustered))
+
+
+def medoid(source: Source, members: IntArray, on_block: Callable[[int], None] = lambda n: None) -> int:
+    """argmin over l in members of sum_{i in members} D[i, l], the earlier in `members` on ties; exact.
+
+    members : (n,) places in the source. on_block : told after each block how many dissimilarities it had.
+
+    Sums are compared as if they were computed without rounding and rounded once, so that the answer depends neither
+    on blocks nor on the order of terms. Memory is that of a block, whatever n is.
+    """
+    n = len(members)
+    if n == 1:
+        return int(members[0])
+    sums = np.zeros(n)
+    for rows, cols in _blocks(n, source.symmetric):
+        D = np.asarray(source.block(members[rows], members[cols]), np.float64)
+        sums[cols] += D.sum(axis=0)
+        if source.symmetric and cols.start >= rows.stop:
+            sums[rows] += D.sum(axis=1)
+        on_block(D.size)
+    # No sum is further from the truth than n roundings, so the medoid is among these.
+    close = np.flatnonzero(sums <= sums.min() * (1 + 4 * n * np.finfo(np.float64).eps))
+    if len(close) == 1 or sums.min() == 0:
+        return int(members[close[0]])
+    exact = [
+        fsum(column)
+        for part in panels(len(close), rows_per_panel(n))
+        for column in np.asarray(source.block(members, members[close[part]]), np.float64).T.tolist()
+    ]
+    return int(members[close[int(np.argmin(exact))]])
+
+
+def outliers(to_medoid: FloatArray, mads: float = OUTLIER_MADS, least: int = OUTLIER_LEAST) -> NDArray[np.bool_]:
+    """d > median(d) + mads * MAD(d), MAD(d) = median |d - median(d)|: (n,) of the members of one cluster.
+
+    to_medoid : (n,) dissimilarities of all members to the medoid, its own included. Fewer than `least` members are too
+        few to tell: none is an outlier.
+    """
+    if len(to_medoid) < least:
+        return np.zeros(len(to_medoid), bool)
+    middle = np.median(to_medoid)
+    return np.asarray(to_medoid > middle + mads * np.median(np.abs(to_medoid - middle)))
+
+
+def coverage(members: NDArray[Any], n_thresholds: int = 101) -> NDArray[Any]:
+    """The share of members within dissimilarity t of their representative: (T,) threshold, old, medoid.
+
+    members : as of `Representatives`. Thresholds are spread evenly from 0 to the largest dissimilarity of either kind;
+        if all are 0 there is that one alone.
+    """
+    n_thresholds = check_count(n_thresholds, "n_thresholds", at_least=2)
+    largest = max(members["to_old"].max(), members["to_medoid"].max())
+    t = np.linspace(0.0, largest, n_thresholds) if largest > 0 else np.zeros(1)
+    curve = np.zeros(len(t), COVERAGE_FIELDS)
+    curve["threshold"] = t
+    for kind in ("old", "medoid"):
+        curve[kind] = np.searchsorted(np.sort(members[f"to_{kind}"]), t, side="right") / len(members)
+    return curve
+
+
+def named(ids: Sequence[str]) -> str:
+    """'a', 'b', 'c' and 5 more."""
+    more = len(ids) - NAMED
+    return ", ".join(map(repr, ids[:NAMED])) + (f" and {more} more" if more > 0 else "")
+
+
+def _source(
+    objects: Any,
+    metric: str | Callable[[Any, Any], float],
+    metric_params: Mapping[str, Any] | None,
+    names: list[str],
+    n_jobs: int | None,
+) -> Source:
+    if metric != "precomputed":
+        return as_dissimilarity(objects, metric, metric_params=metric_params, ids=names, n_jobs=n_jobs)
+    source = as_dissimilarity(objects, metric_params=metric_params)
+    if source.shape[0] != len(names):
+        raise ValueError(f"There are {len(names)} ids for {source.shape[0]} points; give one id a point.")
+    check_entries(source)
+    return source
+
+
+def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[int]]:
+    """Where the members of each cluster are in `names`, and which of them represents it; who is missing is refused."""
+    place = {name: k for k, name in enumerate(names)}
+    every = [member for members in clusters.members for member in members]
+    if not every:
+        raise ValueError("There are no clusters; pass at least one.")
+    if any(member not in place for member in every):
+        place = {**_accessions(names), **place}
+    missing = [member for member in every if member not in place]
+    if missing:
+        raise ValueError(
+            f"{len(missing)} of {len(every)} cluster members are not in the input: {named(missing)}; pass the file "
+            "that was clustered (CD-HIT cuts names short unless it is run with -d 0)."
+        )
+    found = [np.array([place[member] for member in members], np.intp) for members in clusters.members]
+    _refuse_shared(np.concatenate(found), every, names)
+    return found, [
+        _position(old, members) for old, members in zip(clusters.representatives, clusters.members, strict=True)
+    ]
+
+
+def _position(old: str, members: list[str]) -> int:
+    if old not in members:
+        raise ValueError(f"The representative {old!r} is not a member of its own cluster; add it to the members.")
+    return members.index(old)
+
+
+def _accessions(names: list[str]) -> dict[str, int]:
+    """'sp|P69905|HBA_HUMAN' is P69905 to MMseqs2; one that two names have is left out."""
+    found: dict[str, int] = {}
+    twice = set()
+    for k, name in enumerate(names):
+        parts = name.split("|")
+        if len(parts) >= 2 and parts[1]:
+            twice |= {parts[1]} & found.keys()
+            found[parts[1]] = k
+    return {accession: k for accession, k in found.items() if accession not in twice}
+
+
+def _refuse_shared(places: IntArray, members: list[str], names: list[str]) -> None:
+    """ValueError if two members are one object: twice the same id, or an id and its accession."""
+    order = np.argsort(places, kind="stable")
+    same = np.flatnonzero(np.diff(places[order]) == 0)
+    if len(same):
+        a, b = order[same[0]], order[same[0] + 1]
+        raise ValueError(
+            f"The cluster members {members[a]!r} and {members[b]!r} are both the object {names[places[a]]!r}; "
+            "an object belongs to one cluster, once."
+        )
+
+
+def _own(source: Source, place: IntArray) -> Source:
+    """The dissimilarities of one cluster's members; of few members all at once, since calls cost more than pairs."""
+    if len(place) > ROWS:
+        return SubsetSource(source, place)
+    return DenseSource(np.asarray(source.block(place, place)), source.symmetric)
+
+
+def _compared(k: int, old: int, n: int, max_members: int | None, seed: int) -> IntArray:
+    """Which of the n members of cluster k its medoid is sought among, in their order: all, or a sample with `old`."""
+    every = np.arange(n)
+    if max_members is None or n <= max_members:
+        return every
+    drawn = np.random.default_rng([seed, k]).choice(np.delete(every, old), max_members - 1, replace=False)
+    return np.sort(np.append(drawn, old))
+
+
+def _blocks(n: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:
+    """(rows, columns) that cover an n x n matrix; if it is symmetric, corners on the diagonal and what is right of
+    them."""
+    for rows in panels(n, ROWS):
+        if symmetric:
+            yield rows, rows
+        first = rows.stop if symmetric else 0
+        for cols in panels(n - first, COLUMNS):
+            yield rows, slice(first + cols.start, first + cols.stop)
+
+
+class _Progress:
+    """Tells on_progress how many dissimilarities are done, of how many, in how many seconds."""
+
+    def __init__(
+        self, symmetric: bool, places: list[IntArray], compared: list[IntArray], on_progress: OnProgress | None
+    ) -> None:
+        sizes = [(len(p), len(c)) for p, c in zip(places, compared, strict=True) if len(p) > 1]
+        self.total = sum(2 * n + _area(c, symmetric) for n, c in sizes)
+        self.done = 0
+        self.on_progress = on_progress
+        self.began = time.perf_counter()
+
+    def __call__(self, n: int) -> None:
+        self.done += n
+        if self.on_progress is not None:
+            self.on_progress(self.done, self.total, time.perf_counter() - self.began)
+
+
+def _area(n: int, symmetric: bool) -> int:
+    """How many dissimilarities `_blocks` covers."""
+    if not symmetric:
+        return n * n
+    whole, rest = divmod(n, ROWS)
+    return (n * n + whole * ROWS * ROWS + rest * rest) // 2

@@ -1,0 +1,309 @@
+"""Rows and columns of delimited text: which sign parts the cells, which column is meant, which cell is a number."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from .opening import Opened
+from .records import Kind
+
+# " " stands for any run of blanks, "" for lines that are one cell each.
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank", "": "none"}
+# How tables write a value that is not known; in a matrix such a cell is a missing pair.
+UNKNOWN = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
+Column = str | int
+Row = tuple[int, list[str]]  # number of the line, counted from 1, and its cells
+
+csv.field_size_limit(2**30)  # a sequence may be longer than the 128 KiB that the module expects of a cell
+
+
+def check_delimiter(delimiter: str) -> str:
+    """One of DELIMITERS."""
+    if delimiter not in DELIMITERS:
+        choices = ", ".join(f"{sign!r} ({word})" for sign, word in DELIMITERS.items())
+        raise ValueError(f"delimiter is {delimiter!r}; choose one of {choices}.")
+    return delimiter
+
+
+def guess_delimiter(lines: Sequence[str], extension: str) -> str:
+    """What parts the cells: tab in .tsv, the most frequent of , ; tab in .csv, anything that fits in other text."""
+    if extension in (".tsv", ".tab"):
+        return "\t"
+    lines = [line for line in lines[:200] if line.strip()]
+    least = {sign: min(line.count(sign) for line in lines) for sign in "\t,;"}
+    most = max(least, key=lambda sign: least[sign])
+    if least[most]:
+        return most
+    if extension == ".csv":
+        return max("\t,;", key=lambda sign: (sum(line.count(sign) for line in lines), sign == ","))
+    rows = [line.split() for line in lines]
+    widths = {len(row) for row in rows}
+    below = rows[1:] or rows  # the first line may be names
+    blanks = len(widths) == 1 and widths != {1} and any(map(is_numeric, zip(*below, strict=True)))
+    return " " if blanks else ""
+
+
+def split_rows(lines: Iterable[str], delimiter: str, name: str, *, comments: bool = False) -> Iterator[Row]:
+    """The rows that are not blank, each with the number of its (last) line; '#' opens a comment where it may."""
+    number = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal number
+        for line in lines:
+            number += 1
+            yield line
+
+    numbered = counted()
+    for line in numbered:
+        if not line.strip(" \r\n") or (comments and line.startswith("#")):
+            continue
+        if delimiter in (" ", ""):
+            cells = line.split() if delimiter else [line.rstrip("\r\n")]
+        elif '"' in line:
+            cells = _quoted(chain([line], numbered), delimiter, name, number)
+        else:  # three times faster than the csv module, which quoted cells need
+            cells = line.rstrip("\r\n").split(delimiter)
+        if len(cells) > 1 or cells[0].strip():
+            yield number, cells
+
+
+def _quoted(lines: Iterator[str], delimiter: str, name: str, number: int) -> list[str]:
+    """One row with quoted cells, which may go on over several lines."""
+    try:
+        return next(csv.reader(lines, delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise ValueError(
+            f"{name}: line {number} cannot be split into cells ({error}); close every quotation mark, "
+            "and double those inside quoted cells."
+        ) from None
+
+
+def sample_rows(opened: Opened, delimiter: str, encoding: str, *, comments: bool = False) -> list[list[str]]:
+    """The cells of the first lines, for guesses."""
+    sample = split_rows(opened.sample(encoding), delimiter, opened.name, comments=comments)
+    return [cells for _, cells in sample]
+
+
+def is_number(cell: str) -> bool:
+    """Whether the cell is a number as people write it: Python would take '1_2', an id, for twelve."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def is_numeric(column: Sequence[str]) -> bool:
+    """Whether most of the cells that are known are numbers: one that is mistyped must not make a column text."""
+    known = [cell for cell in column if cell.strip().lower() not in UNKNOWN]
+    return 2 * sum(map(is_number, known)) > len(known)
+
+
+def is_text(column: Sequence[str]) -> bool:
+    """Whether there are known cells and most are not numbers."""
+    return not is_numeric(column) and any(cell.strip().lower() not in UNKNOWN for cell in column)
+
+
+def numbers(cells: Sequence[str], line: int, first_column: int, header: Sequence[str] | None, name: str) -> list[float]:
+    """The cells as numbers; the first that is none is named by line and column (counted from 1)."""
+    try:
+        values = list(map(float, cells))
+        if "_" not in "".join(cells):
+            return values
+    except ValueError:
+        pass
+    at = next(k for k, cell in enumerate(cells) if not is_number(cell))
+    column = first_column + at
+    titled = f" ({header[column]!r})" if header and column < len(header) and header[column] else ""
+    found = repr(cells[at]) if cells[at].strip() else "empty"
+    hint = " Write decimals with a point." if "," in cells[at] else ""
+    raise ValueError(f"{name}: line {line}, column {column + 1}{titled} is {found}, but a number is needed.{hint}")
+
+
+def find_column(which: Column, header: Sequence[str] | None, width: int, name: str, what: str) -> int:
+    """The position, from 0, of the column that is meant by its name or position; others are named in the error."""
+    if isinstance(which, str) and header is not None and which in header:
+        return header.index(which)
+    if isinstance(which, int) and not isinstance(which, bool) and -width <= which < width:
+        return which % width
+    there = f"the columns {', '.join(map(repr, header))}" if header else f"{width} columns and no line of names"
+    raise ValueError(f"{name} has no column {which!r} for the {what}; it has {there}. Positions count from 0.")
+
+
+def guess_header(rows: Sequence[Sequence[str]], known: frozenset[str]) -> bool:
+    """Whether the first row holds names: a known one, an empty corner, one cell less, or text above numbers."""
+    first, rest = rows[0], rows[1:]
+    if not rest:
+        return False
+    if len(first) == len(rest[0]) - 1 or (len(first) > 1 and not first[0].strip()):
+        return True
+    if any(cell.strip().lower() in known for cell in first):
+        return True
+    if 2 * sum(map(is_number, first)) > len(first):  # a number that was mistyped, not a line of names
+        return False
+    columns = zip(first, *rest, strict=False)
+    return any(not is_number(top) and top.lower() not in UNKNOWN and is_numeric(below) for top, *below in columns)
+
+
+# --- Which column of a table is what: ids, labels, strings or coordinates; what was guessed is said in wo
+
+ID_NAMES = ("id", "ids", "name", "names", "identifier", "accession", "sample", "sample_id", "key")
+LABEL_NAMES = ("label", "labels", "class", "family", "species", "target", "category", "group", "type")
+STRING_NAMES = ("string", "sequence", "seq", "text", "word", "peptide", "protein", "dna", "rna", "smiles")
+FIRST_LINE_IS_DATA = "the first line was read as data; if it holds names pass header=True"
+KNOWN = frozenset(ID_NAMES + LABEL_NAMES + STRING_NAMES)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions of the columns of a table of records; `objects` is one string or M coordinates."""
+
+    kind: Kind
+    header: list[str] | None
+    shifted: bool  # the line of names leaves out the first column, as R writes it
+    width: int
+    id: int | None
+    label: int | None
+    objects: tuple[int, ...]
+    note: str
+
+    @property
+    def columns(self) -> list[str] | None:
+        """Names of the coordinates."""
+        return [self.header[k] for k in self.objects] if self.header and self.kind == "vectors" else None
+
+
+def header_of(rows: Sequence[Sequence[str]], header: bool | None, named: bool) -> tuple[list[str] | None, bool]:
+    """Names of the columns, if the first row holds them, and whether it is one cell short."""
+    if not (named or guess_header(rows, KNOWN) if header is None else header):
+        return None, False
+    names = [cell.strip() for cell in rows[0]]
+    shifted = len(rows) > 1 and len(names) == len(rows[1]) - 1
+    return (["", *names] if shifted else names), shifted
+
+
+def lay_out(
+    rows: Sequence[Sequence[str]],
+    name: str,
+    *,
+    kind: Kind | None,
+    header: bool | None,
+    id: Column | None,
+    label: Column | None,
+    string: Column | None,
+    columns: Sequence[Column] | None,
+) -> Layout:
+    """The layout of a table from its first rows: what was asked for, the rest by names and contents."""
+    given = [id, label, string, *(columns or ())]
+    names, shifted = header_of(rows, header, any(isinstance(c, str) for c in given))
+    width = len(names) if names else len(rows[0])
+    data = [row for row in (rows[1:] if names else rows) if len(row) == width]
+    if not data:
+        raise ValueError(f"{name} holds a line of names and no rows after it; the file may be truncated.")
+    return _Chooser(name, names, width, data).layout(kind, shifted, id, label, string, columns)
+
+
+class _Chooser:
+    """The columns of one table while they are being told apart."""
+
+    def __init__(self, name: str, names: list[str] | None, width: int, data: Sequence[Sequence[str]]) -> None:
+        self.name, self.names, self.width = name, names, width
+        cells = list(zip(*data, strict=True))
+        self.numeric = [is_numeric(column) for column in cells]
+        self.unique = [len(set(column)) == len(column) for column in cells]
+        self.notes: list[str] = []
+
+    def layout(
+        self,
+        kind: Kind | None,
+        shifted: bool,
+        id: Column | None,
+        label: Column | None,
+        string: Column | None,
+        columns: Sequence[Column] | None,
+    ) -> Layout:
+        if string is not None and columns is not None:
+            raise ValueError("Both string= and columns= are given; a table is read as strings or as vectors.")
+        taken = [self.find(c, w) for c, w in ((string, "string"), (id, "id"), (label, "label")) if c is not None]
+        features = None if columns is None else [self.find(c, "vectors") for c in columns]
+        taken += features or []
+        at_string = None if string is None else self.find(string, "string")
+        at_id = self.by_name(ID_NAMES, "ids", taken) if id is None else self.find(id, "id")
+        at_label = self.by_name(LABEL_NAMES, "labels", taken) if label is None else self.find(label, "label")
+        if at_string is None and features is None and kind in (None, "strings"):
+            at_string = self.by_name(STRING_NAMES, "strings", [*taken, at_id, at_label], text=True)
+        rest = [k for k in range(self.width) if k not in (at_id, at_label, *taken)]
+        if kind is None:
+            kind = self.kind(at_string, features, rest)
+        if at_id is None and (kind != "strings" or len(rest) > (at_string is None)):
+            at_id = self.first_as_id([*taken, at_string], shifted, kind)
+            rest = [k for k in rest if k != at_id]
+        if kind == "strings":
+            at_string = self.only_text(rest) if at_string is None else at_string
+            return self.done(kind, shifted, at_id, at_label, [at_string])
+        if features is None:
+            features = self.coordinates(rest)
+            text = [k for k in rest if not self.numeric[k]]
+            if at_label is None and len(text) == 1 and not self.unique[text[0]]:
+                at_label = text[0]
+                self.notes.append(f"{self.title(at_label)} read as labels")
+        return self.done(kind, shifted, at_id, at_label, features)
+
+    def find(self, which: Column, what: str) -> int:
+        return find_column(which, self.names, self.width, self.name, what)
+
+    def title(self, k: int) -> str:
+        return f"column {self.names[k]!r}" if self.names and self.names[k] else f"column {k}"
+
+    def by_name(self, known: Sequence[str], what: str, taken: Sequence[int | None], text: bool = False) -> int | None:
+        """The first column with such a name that is still free."""
+        lower = [title.lower() for title in self.names or ()]
+        for each in known:
+            if each in lower and lower.index(each) not in taken and not (text and self.numeric[lower.index(each)]):
+                self.notes.append(f"{self.title(lower.index(each))} read as {what}")
+                return lower.index(each)
+        return None
+
+    def kind(self, at_string: int | None, features: list[int] | None, rest: list[int]) -> Kind:
+        """Vectors if there are coordinates, strings if there is text and not more than one number beside it."""
+        if at_string is not None or features is not None:
+            return "vectors" if at_string is None else "strings"
+        n_numeric = sum(self.numeric[k] for k in rest)
+        return "vectors" if n_numeric > 1 or 0 < n_numeric == len(rest) else "strings"
+
+    def first_as_id(self, taken: Sequence[int | None], shifted: bool, kind: Kind) -> int | None:
+        """The first column if it names the rows: text without repeats, or under an empty corner."""
+        corner = shifted or (self.names is not None and not self.names[0])
+        texts = [k for k in range(self.width) if not self.numeric[k] and k not in taken]
+        alone = kind == "strings" and texts == [0] and not any(k is not None for k in taken)
+        if 0 in taken or self.width < 2 or not (corner or (not self.numeric[0] and self.unique[0] and not alone)):
+            return None
+        self.notes.append(f"{self.title(0)} read as ids")
+        return 0
+
+    def only_text(self, rest: Sequence[int]) -> int:
+        texts = [k for k in rest if not self.numeric[k]] or (list(rest) if len(rest) == 1 else [])
+        if len(texts) != 1:
+            found = f"{len(texts)} columns of text" + (f" ({', '.join(map(self.title, texts))})" if texts else "")
+            raise ValueError(f"{self.name} has {found}; say which holds the strings: string=its name or position.")
+        if self.width > 1:
+            self.notes.append(f"{self.title(texts[0])} read as strings")
+        return texts[0]
+
+    def coordinates(self, rest: Sequence[int]) -> list[int]:
+        features = [k for k in rest if self.numeric[k]]
+        if not features:
+            raise ValueError(f"{self.name} has no columns of numbers for vectors; name them with columns=.")
+        left_out = [self.title(k) for k in rest if k not in features]
+        if left_out and len(left_out) > 1:
+            self.notes.append(f"{', '.join(left_out)} left out")
+        return features
+
+    def done(self, kind: Kind, shifted: bool, id: int | None, label: int | None, objects: Sequence[int]) -> Layout:
+        if self.names is None and kind == "strings" and self.width > 1:
+            self.notes.append(FIRST_LINE_IS_DATA)
+        note = "; ".join(self.notes)
+        return Layout(kind, self.names, shifted, self.width, id, label, tuple(objects), note)

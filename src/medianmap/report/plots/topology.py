@@ -1,0 +1,136 @@
+"""The topology graph: prototypes in the plane, joined where points lie between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...explore import Layout, class_shares, layout, prototype_dissimilarities, topology_graph, two_best
+from ...explore.prototypes import as_lengths, fitted_map
+from ...sources.base import FloatArray
+from ...utils.extras import require
+from .axes import GREY, LINE, TEXT, Slices, legend, new_axes, slices
+from .cells import pie_polygons
+
+# Names beside more nodes than this would cover one another.
+MOST_NAMES = 40
+NODE = "#0072B2"
+
+
+class TopologyDisplay:
+    """Neural gas, K-means or any map as a graph: nodes are prototypes, laid out by their dissimilarities.
+
+    The area of a node is its weight; an edge is the wider the more points have its ends as their two nearest.
+
+    Parameters
+    ----------
+    layout : positions of the prototypes.
+    edges : records (a, b, count).
+    hits : (K,) weight at each prototype.
+    shares, classes : (K, C) class shares and (C,) names; the nodes then are pies.
+    names : (K,) written beside the nodes, up to 40 of them.
+
+    Attributes
+    ----------
+    edges_, nodes_ : the drawn collections.
+    ax_, figure_ : the axes and figure drawn on.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        edges: NDArray[Any],
+        hits: FloatArray,
+        *,
+        shares: FloatArray | None = None,
+        classes: Any = None,
+        names: Any = None,
+    ) -> None:
+        if names is not None and len(names) != len(hits):
+            raise ValueError(f"There are {len(names)} names for {len(hits)} prototypes; give one name a prototype.")
+        self.layout = layout
+        self.edges = edges
+        self.hits = np.asarray(hits, np.float64)
+        self.shares = shares
+        self.classes = classes
+        self.names = names
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any = None, *, names: Any = None, points: Any = None, ax: Any = None
+    ) -> Self:
+        """Compute the graph of a fitted map over its data X and draw it, with pies where labels y (N,) are given.
+
+        Squared distances, those of batch maps and of metric="sqeuclidean", are laid out by their roots.
+        points : the table of `two_best`, where it is there already.
+        """
+        fitted: Any = fitted_map(model)
+        points = two_best(model, X) if points is None else points
+        P = prototype_dissimilarities(model, X)
+        shares, classes = (None, None) if y is None else class_shares(points["prototype"], y, len(P))
+        place = layout(as_lengths(fitted, P))
+        display = cls(place, topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure."""
+        ax = new_axes(ax, (6, 5))
+        z = self.layout.positions
+        extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has a picture, too
+        radii = self.radii() * extent
+        self._draw_edges(ax)
+        self._draw_nodes(ax, radii)
+        if self.names is not None and len(z) <= MOST_NAMES:
+            self._write(ax, radii, self.names)
+        margin = 0.02 * extent + float(radii.max())
+        low, high = z.min(axis=0) - margin, z.max(axis=0) + margin
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+        ax.set_title(f"stress of the layout {self.layout.stress:.2f}", fontsize="small", color=TEXT)
+        ax.set_axis_off()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_edges(self, ax: Any) -> None:
+        """Wide and dark where many points lie between two prototypes."""
+        collections = require("matplotlib.collections", "plot", "Drawing")
+        to_rgb = require("matplotlib.colors", "plot", "Drawing").to_rgb
+        z, count = self.layout.positions, self.edges["count"]
+        strength = np.sqrt(count / count.max(initial=1e-300))
+        widest = 5.0 * min(1.0, (50 / len(z)) ** 0.5)
+        self.edges_ = collections.LineCollection(
+            np.stack([z[self.edges["a"]], z[self.edges["b"]]], axis=1),
+            linewidths=widest * (0.1 + 0.9 * strength),
+            colors=np.column_stack([np.full((len(count), 3), to_rgb(GREY)), 0.35 + 0.55 * strength]),
+            capstyle="round",
+            zorder=1,
+        )
+        ax.add_collection(self.edges_)
+
+    def _draw_nodes(self, ax: Any, radii: FloatArray) -> None:
+        collections = require("matplotlib.collections", "plot", "Drawing")
+        z = self.layout.positions
+        cut = Slices(np.ones((len(z), 1)), [], [NODE])
+        if self.shares is not None:
+            cut = slices(self.shares, self.hits, range(self.shares.shape[1]) if self.classes is None else self.classes)
+            legend(ax, cut.names, cut.colors)
+        wedges, number = pie_polygons(z, radii, cut.shares)
+        self.nodes_ = collections.PolyCollection(
+            wedges, facecolors=[cut.colors[c] for c in number], edgecolors=LINE, linewidths=0.5, zorder=2
+        )
+        ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # seen where a prototype has no points and so no pie
+        ax.add_collection(self.nodes_)
+
+    def _write(self, ax: Any, radii: FloatArray, names: Sequence[Any]) -> None:
+        effects = require("matplotlib.patheffects", "plot", "Drawing")
+        halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names are read where they lie on nodes
+        for (x, y), radius, name in zip(self.layout.positions, radii, names, strict=True):
+            ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3,
+                    path_effects=halo)  # fmt: skip
+
+    def radii(self) -> FloatArray:
+        """(K,) radius of each node as a share of the picture: its area is its weight; empty ones are dots."""
+        largest = 0.5 / np.sqrt(len(self.hits) + 8)
+        return np.maximum(0.35 * largest * np.sqrt(self.hits / max(self.hits.max(), 1e-300)), 0.004)

@@ -1,0 +1,214 @@
+"""All pairs of objects under a metric: block by block, in parallel, into memory or into a file that can be resumed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ..utils.checks import check_n_jobs
+from ..utils.files import check_target
+from ..utils.fingerprint import digest
+from ..utils.threads import limited
+from . import ComputedSource, DenseSource, as_dissimilarity
+from .computed import panel_height
+from .journal import START, Journal, Place, differs, open_journal
+from .stored import Sidecar, journal_path, open_store, read_sidecar, sidecar_path
+
+# (dissimilarities done, of how many, seconds since the call began)
+OnProgress: TypeAlias = Callable[[int, int, float], None]
+
+WIDEST = 4096  # columns of a block, so that its float64 values take 16 MB at most
+# A block should take about this long, so that progress is seen and little is lost by a kill.
+BLOCK_SECONDS = 0.25
+# Flushing a file more often would cost more than it saves.
+CHECKPOINT_SECONDS = 1.0
+
+
+def all_pairs(
+    X: Any,
+    metric: str | Callable[[Any, Any], float],
+    path: str | PathLike[str] | None = None,
+    *,
+    metric_params: Mapping[str, Any] | None = None,
+    ids: Sequence[str] | None = None,
+    dtype: DTypeLike = np.float64,
+    n_jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+    resume: bool = True,
+) -> DenseSource:
+    """D[i, l] = metric(X[i], X[l]) for all pairs; only i <= l is computed where the metric is symmetric.
+
+    Parameters
+    ----------
+    X, metric, metric_params, ids, n_jobs : as in `as_dissimilarity`.
+    path : a .npy file to write, with a sidecar `<path>.json`; None keeps the matrix in memory. With a path the matrix
+        is never held in memory: it is written block by block into a memory map.
+    dtype : float64, or float32 for half the space (values are rounded once, after they are computed).
+    on_progress : called as on_progress(done, total, seconds) after every block.
+    resume : go on where a run that was interrupted or killed left off; the file is the same to the last bit as without
+        the interruption. A file that is finished already is opened and nothing computed. Other objects, metric,
+        parameters or dtype under the same path are refused. False starts anew and replaces what is there.
+    """
+    dtype = np.dtype(dtype)
+    if dtype not in (np.float32, np.float64):
+        raise ValueError(f"dtype is {dtype}; choose float32 or float64.")
+    if metric == "precomputed":
+        raise ValueError("metric='precomputed' computes nothing; name a metric, or use write_store to store a matrix.")
+    check_n_jobs(n_jobs)
+    source: Any = as_dissimilarity(X, metric, metric_params=metric_params, ids=ids, n_jobs=n_jobs)
+    report = _Report(source, on_progress)
+    with limited(n_jobs):
+        if path is None:
+            D = np.empty(source.shape, dtype)
+            for place in computed_blocks(source, D):
+                report(place)
+            return DenseSource(D, source.symmetric, source.ids)
+        target = Path(path).resolve()
+        sidecar = _sidecar(source, metric, dtype)
+        if not (resume and _is_finished(target, sidecar)):
+            _compute_file(source, target, sidecar, report, resume)
+    return open_store(target)
+
+
+def computed_blocks(source: ComputedSource, D: NDArray[Any], place: Place = START) -> Iterator[Place]:
+    """Fill D (N, N) from `place` on, and yield after each block the place up to which D is computed.
+
+    Blocks go row panel by row panel, in each from left to right, from the diagonal on where the metric is symmetric.
+    How wide they are follows from the time they take; no entry depends on it.
+    """
+    n = source.shape[0]
+    height = panel_height(n)
+    (row, column), width = place, 1
+    while row < n:
+        rows, cols = slice(row, min(row + height, n)), slice(column, min(column + width, n))
+        began = time.perf_counter()
+        source.fill(D, rows, cols)
+        pace = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
+        width = int(np.clip(width * min(pace, 8.0), 1, WIDEST))
+        if cols.stop < n:
+            column = cols.stop
+        else:
+            row = rows.stop
+            column = row if source.symmetric else 0
+        yield row, column
+
+
+class _Report:
+    """Tells on_progress how many dissimilarities are done, of how many, in how many seconds."""
+
+    def __init__(self, source: ComputedSource, on_progress: OnProgress | None) -> None:
+        self.n = source.shape[0]
+        self.symmetric = source.symmetric
+        self.on_progress = on_progress
+        self.began = time.perf_counter()
+
+    def __call__(self, place: Place) -> None:
+        if self.on_progress is not None:
+            self.on_progress(self.done(place), self.done((self.n, 0)), time.perf_counter() - self.began)
+
+    def done(self, place: Place) -> int:
+        """How many dissimilarities lie before a place; of a symmetric matrix those with i <= l count."""
+        row, column = place
+        panel = np.arange(row, min(row + panel_height(self.n), self.n))
+        if not self.symmetric:
+            return row * self.n + len(panel) * column
+        return row * self.n - row * (row - 1) // 2 + int(np.maximum(column - panel, 0).sum())
+
+    def share(self, place: Place) -> str:
+        return f"{self.done(place) / self.done((self.n, 0)):.0%}"
+
+
+def _compute_file(source: ComputedSource, path: Path, sidecar: Sidecar, report: _Report, resume: bool) -> None:
+    """Compute what is not yet computed of the matrix at `path`, and finish it."""
+    check_target(path)
+    if path.exists() and not sidecar_path(path).exists() and not journal_path(path).exists():
+        raise FileExistsError(f"{path} exists already and was not written by all_pairs; choose another path.")
+    with open_journal(path, sidecar) as journal:
+        if not (resume and journal.resume()):
+            journal.begin()
+        report(journal.place)
+        try:
+            _go_on(source, journal, report)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"{report.share(journal.place)} of {path} is computed and kept; run the same again to go on."
+            ) from None
+        except ValueError:
+            if journal.place == START:  # nothing to go on with, and the path is free for another try
+                journal.discard()
+            raise
+        journal.finish()
+
+
+def _go_on(source: ComputedSource, journal: Journal, report: _Report) -> None:
+    """Fill the rest of the journal's matrix, with a checkpoint now and then and one when it ends, well or not."""
+    if journal.D is None:
+        return
+    place, checked = journal.place, time.perf_counter()
+    try:
+        for reached in computed_blocks(source, journal.D, journal.place):
+            place = reached
+            if time.perf_counter() - checked >= CHECKPOINT_SECONDS:
+                journal.record(place)
+                checked = time.perf_counter()
+            report(place)
+    finally:
+        journal.record(place)
+
+
+def _is_finished(path: Path, sidecar: Sidecar) -> bool:
+    """Whether `path` is a store of these dissimilarities already; ValueError if it is one of others."""
+    if journal_path(path).exists() or not (path.exists() and sidecar_path(path).exists()):
+        return False
+    difference = differs(asdict(read_sidecar(path)), asdict(sidecar))
+    if difference:
+        raise ValueError(
+            f"{path} exists already, computed with {difference}; "
+            "pass resume=False (--restart) to replace it, or choose another path."
+        )
+    return True
+
+
+def _sidecar(source: ComputedSource, metric: Any, dtype: np.dtype[Any]) -> Sidecar:
+    params = dict(source.metric.params)
+    return Sidecar(
+        n=source.shape[0],
+        dtype=dtype.name,
+        symmetric=source.symmetric,
+        ids=None if source.ids is None else [str(i) for i in source.ids],
+        metric=source.metric.name,
+        parameters={name: _plain(value) for name, value in params.items()},
+        fingerprint={
+            "objects": _known(source.objects),
+            "metric": _known(metric),
+            "parameters": _known(params),
+        },
+    )
+
+
+def _known(value: Any) -> str:
+    """The digest of a value; empty if it has none, which is the same as none other."""
+    try:
+        return digest(value)
+    except ValueError:
+        return ""
+
+
+def _plain(value: Any) -> Any:
+    """A parameter for the record, as JSON can hold it: functions by their name."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    return getattr(value, "__name__", repr(value))

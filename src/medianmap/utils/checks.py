@@ -1,0 +1,102 @@
+"""The door: everything a user can get wrong is caught here, once, in one sentence. Below it nothing checks again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def refuse_duplicate_ids(ids: Sequence[str], name: str, what: str) -> None:
+    """ValueError naming the first id that two records, rows or columns carry; they are counted from 1."""
+    if len(set(ids)) == len(ids):
+        return
+    seen: dict[str, int] = {}
+    for k, each in enumerate(ids, 1):
+        if each in seen:
+            raise ValueError(
+                f"{name}: {what}s {seen[each]} and {k} have the same id {each!r}; give every {what} an id of its own."
+            )
+        seen[each] = k
+
+
+def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """m (N,): finite, non-negative, not all zero; ones by default."""
+    if sample_weight is None:
+        return np.ones(n)
+    try:
+        m = np.array(sample_weight, dtype=np.float64)  # a copy: the caller's weights stay as they are
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must be numbers, one a data point.") from None
+    if m.ndim == 0 and isinstance(sample_weight, Real):
+        m = np.full(n, m)
+    if m.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(m) != n:
+        raise ValueError(f"sample_weight.shape == {m.shape}, expected {(n,)}: one weight a data point.")
+    bad = np.flatnonzero(~((m >= 0) & (m < np.inf)))
+    if len(bad):
+        raise ValueError(f"sample_weight[{bad[0]}] is {m[bad[0]]:g}; weights must be finite and >= 0.")
+    with np.errstate(over="ignore"):
+        total = m.sum()
+    if not np.isfinite(total):
+        raise ValueError("The sum of the sample weights overflows; divide them by a constant.")
+    if not m.any():
+        raise ValueError("All sample weights are zero; at least one sample must have a positive weight.")
+    return m
+
+
+def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
+    """A whole number >= at_least."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < at_least:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number >= {at_least}.")
+    return int(value)
+
+
+def check_positive(value: Any, name: str) -> float:
+    """A finite number > 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name} is {value!r}; it must be a number > 0.")
+    return float(value)
+
+
+def check_nonnegative(value: Any, name: str) -> float:
+    """A finite number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} is {value!r}; it must be >= 0 and finite.")
+    return float(value)
+
+
+def check_choice(value: Any, name: str, choices: Sequence[Any]) -> None:
+    """One of the choices."""
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, choices))}.")
+
+
+def check_n_prototypes(K: int, n: int, name: str = "n_clusters") -> None:
+    """1 <= K <= number of points that count."""
+    if K > n:
+        raise ValueError(f"{name} = {K} exceeds n_samples = {n}; ask for at most one prototype a data point.")
+
+
+def check_beta(value: Any) -> float:
+    """A number in (0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ValueError(f"beta is {value!r}; it must lie in (0, 1], where 1 leaves the labels out of training.")
+    return float(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} is {value!r}; it must be True or False.")
+    return bool(value)
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """None or a non-zero whole number."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs is {n_jobs!r}; it must be None, a positive number of threads, or -1 for all cores.")

@@ -1,0 +1,73 @@
+"""The configuration of a fit: what is written reads back, whatever is in it."""
+
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medianmap.app.config import config_text, merged, read_config
+from medianmap.app.settings import FitSettings
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+NUMBERS = st.integers(1, 10**6)
+POSITIVE = st.floats(1e-300, 1e300)
+VALUES = st.recursive(
+    st.booleans() | st.integers(-(2**62), 2**62) | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+SETTINGS = st.builds(
+    FitSettings,
+    input=TEXT,
+    map=st.sampled_from(["som", "gas", "kmeans"]),
+    grid=st.none() | st.tuples(NUMBERS, NUMBERS),
+    k=st.none() | NUMBERS,
+    metric=st.none() | TEXT,
+    params=st.dictionaries(TEXT, VALUES, max_size=3),
+    read=st.dictionaries(TEXT, VALUES, max_size=3),
+    labels=st.none() | TEXT,
+    beta=st.none() | POSITIVE,
+    patch=st.none() | NUMBERS,
+    sigma_start=st.none() | POSITIVE,
+    neighborhood=st.none() | TEXT,
+    annealing=TEXT,
+    refine=TEXT,
+    seed=NUMBERS,
+    threads=st.none() | st.integers(-1, 64),
+)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """One file for all examples: a folder each is slow to make where other work is going on."""
+    return tmp_path_factory.mktemp("config") / "config.toml"
+
+
+@given(settings=SETTINGS)
+def test_what_is_written_reads_back(settings, file):
+    text = config_text(settings, {"objects": 3, "sha256": "ab"})
+    file.write_text(text, encoding="utf-8", newline="")
+    found, recorded = read_config(file)
+    assert FitSettings(**found) == settings
+    assert recorded == {"objects": 3, "sha256": "ab"}
+    assert "medianmap" in tomllib.loads(text)["versions"]
+
+
+@pytest.mark.parametrize(
+    ("given_", "expected"),
+    [
+        ({}, {"map": "som", "grid": (2, 3), "sigma_start": 1.0, "epochs": 9, "metric": "edit", "params": {"indel": 2}}),
+        ({"grid": (4, 4)}, {"map": "som", "grid": (4, 4), "epochs": 9, "metric": "edit", "params": {"indel": 2}}),
+        ({"map": "kmeans", "k": 4}, {"map": "kmeans", "k": 4, "metric": "edit", "params": {"indel": 2}}),
+        ({"metric": "hamming"}, {"map": "som", "grid": (2, 3), "sigma_start": 1.0, "epochs": 9, "metric": "hamming"}),
+        (
+            {"params": {"x": 1}},
+            {"map": "som", "grid": (2, 3), "sigma_start": 1.0, "epochs": 9, "metric": "edit",
+             "params": {"indel": 2, "x": 1}},
+        ),
+    ],
+)  # fmt: skip
+def test_what_hangs_on_a_setting_goes_with_it(given_, expected):
+    config = {"map": "som", "grid": (2, 3), "sigma_start": 1.0, "epochs": 9, "metric": "edit", "params": {"indel": 2}}
+    assert merged(config, given_) == expected

@@ -1,0 +1,305 @@
+"""PrototypeClassifier: labels of every kind, both labelings, and scikit-learn's contract for classifiers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
+
+from medianmap import (
+    BatchKMeans,
+    BatchNeuralGas,
+    BatchSOM,
+    MedianKMeans,
+    MedianNeuralGas,
+    MedianSOM,
+    PrototypeClassifier,
+    load,
+    save,
+)
+from medianmap.app.main import cli
+from medianmap.datasets import load_iris
+
+CHECKED = [
+    PrototypeClassifier(BatchNeuralGas(5, n_epochs=10, random_state=0)),
+    PrototypeClassifier(BatchKMeans(5, random_state=0), label_scale="mean"),
+    PrototypeClassifier(BatchSOM((1, 5), n_epochs=10, random_state=0), labeling="majority"),
+    PrototypeClassifier(MedianKMeans(5, random_state=0)),
+    PrototypeClassifier(MedianSOM((1, 5), n_epochs=10, random_state=0)),
+    PrototypeClassifier(MedianNeuralGas(5, n_epochs=10, metric="precomputed", random_state=0)),
+]
+
+
+def expected_failures(classifier):
+    failures = {
+        "check_classifiers_classes": "its last problem has the classes -1 and 1, but -1 means 'not labelled', as in "
+        "scikit-learn's own semi-supervised classifiers, which the check knows by name"
+    }
+    if not get_tags(classifier).input_tags.pairwise:
+        failures["check_sample_weight_equivalence_on_dense_data"] = "a random start draws from N points"
+    return failures
+
+
+@pytest.mark.filterwarnings("ignore:All labelled points have one class", "ignore:The diagonal is not zero")
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def three_clouds(rng, n=90):
+    """Vectors (n, 2) of three well separated classes 0, 1, 2."""
+    y = np.arange(n) % 3
+    return np.array([[0, 0], [8, 0], [0, 8]])[y] + rng.normal(size=(n, 2)), y
+
+
+LABELS = {
+    "integers": lambda y: y,
+    "floats": lambda y: y.astype(float),
+    "strings": lambda y: np.array(["ant", "bee", "cat"])[y],
+    "list of strings": lambda y: [["ant", "bee", "cat"][c] for c in y],
+    "objects": lambda y: np.array(["ant", "bee", "cat"], object)[y],
+    "pandas strings": lambda y: pd.Series(np.array(["ant", "bee", "cat"])[y]),
+    "pandas categories": lambda y: pd.Series(pd.Categorical.from_codes(y, ["ant", "bee", "cat"])),
+    "negative integers": lambda y: y - 10,
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("labeling", ["learned", "majority"])
+def test_hard_labels_of_any_type(kind, labeling, rng):
+    X, codes = three_clouds(rng)
+    y = LABELS[kind](codes)
+    clf = PrototypeClassifier(BatchNeuralGas(5, n_epochs=20, random_state=0), labeling=labeling).fit(X, y)
+    np.testing.assert_array_equal(clf.classes_, np.unique(np.asarray(y)))
+    np.testing.assert_array_equal(clf.predict(X), np.asarray(y))
+    assert clf.score(X, y) == 1.0
+    assert clf.prototype_labels_.shape == (5, 3)
+    np.testing.assert_allclose(clf.prototype_labels_.sum(axis=1), 1)
+    np.testing.assert_array_equal(clf.classes_[clf.predict_proba(X).argmax(axis=1)], clf.predict(X))
+
+
+@pytest.mark.parametrize(
+    "missing", [-1, None, float("nan"), np.nan, pd.NA], ids=["-1", "None", "nan", "numpy nan", "pandas NA"]
+)
+def test_points_without_label(missing, rng):
+    X, codes = three_clouds(rng)
+    known = np.arange(90) < 9
+    values = codes.tolist() if isinstance(missing, int) else [["ant", "bee", "cat"][c] for c in codes]
+    y = [value if k else missing for value, k in zip(values, known, strict=True)]
+    clf = PrototypeClassifier(MedianNeuralGas(6, n_epochs=20, random_state=0)).fit(X, y)
+    assert len(clf.classes_) == 3
+    np.testing.assert_array_equal(clf.predict(X), np.asarray(values))
+    assert clf.score(X, y) == 1.0  # the nine that have a label
+
+
+def test_one_labelled_point_of_each_class_is_enough(rng):
+    X, codes = three_clouds(rng)
+    y = np.full(90, -1)
+    y[:3] = codes[:3]
+    for labeling in ("learned", "majority"):
+        clf = PrototypeClassifier(MedianKMeans(3, n_init=10, random_state=0), 0.9, labeling=labeling).fit(X, y)
+        assert clf.score(X, codes) == 1.0
+
+
+def test_fuzzy_labels_are_shares(rng):
+    X, codes = three_clouds(rng)
+    shares = np.eye(3)[codes] * 3 + 0.5
+    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0)).fit(X, shares)
+    np.testing.assert_array_equal(clf.classes_, [0, 1, 2])
+    np.testing.assert_allclose(np.sort(clf.prototype_labels_, axis=1), [[0.5 / 4.5, 0.5 / 4.5, 3.5 / 4.5]] * 3)
+    np.testing.assert_array_equal(clf.predict(X), codes)
+    assert clf.score(X, shares) == clf.score(X, codes) == 1.0
+    frame = pd.DataFrame(shares, columns=["ant", "bee", "cat"])
+    frame.iloc[5] = np.nan
+    named = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0)).fit(X, frame)
+    assert named.predict(X[:3]).tolist() == ["ant", "bee", "cat"]
+
+
+def test_a_column_of_labels_is_taken_with_scikit_learns_warning(rng):
+    X, y = three_clouds(rng)
+    with pytest.warns(Warning, match="column-vector y"):
+        clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0)).fit(X, y[:, None])
+    np.testing.assert_array_equal(clf.predict(X), y)
+
+
+def test_majority_labels_by_hand():
+    # Prototypes at 0, 10 and 100; the last has no labelled point, and its nearest labelled one is 12, class b.
+    D = np.abs(np.subtract.outer([0.0, 1, 2, 10, 11, 12, 100, 101], [0.0, 1, 2, 10, 11, 12, 100, 101]))
+    y = ["a", "b", "b", "b", "a", "b", None, None]
+    frozen = MedianKMeans(3, metric="precomputed", init=[0, 3, 6], max_iter=1)
+    clf = PrototypeClassifier(frozen, beta=1.0, labeling="majority").fit(D, y, sample_weight=[5, 1, 1, 1, 1, 1, 1, 1])
+    np.testing.assert_array_equal(clf.estimator_.medoid_indices_, [0, 4, 6])
+    np.testing.assert_allclose(clf.prototype_labels_, [[5 / 7, 2 / 7], [1 / 3, 2 / 3], [0, 1]])
+    assert clf.predict(D).tolist() == ["a"] * 3 + ["b"] * 5
+
+
+def test_learned_labels_by_hand():
+    # K-means on a line: the learned vector is the weighted mean label of the field, unlabelled points left out.
+    X = np.array([[0.0], [1], [2], [20], [21], [22]])
+    y, m = ["a", "b", None, "b", "b", "b"], [3, 1, 1, 1, 1, 1]
+    clf = PrototypeClassifier(BatchKMeans(2, init=X[[0, 3]]), 0.9).fit(X, y, sample_weight=m)
+    np.testing.assert_allclose(clf.prototype_labels_, [[0.75, 0.25], [0, 1]])
+
+
+def test_labels_pull_a_prototype_that_the_data_alone_would_not(rng):
+    # Two overlapping classes along x, a stronger irrelevant spread along y.
+    y = np.arange(200) % 2
+    X = np.column_stack([2.0 * y + rng.normal(scale=0.4, size=200), rng.normal(scale=1.7, size=200)])
+    unsupervised = PrototypeClassifier(BatchNeuralGas(2, random_state=0), 1.0, labeling="majority").fit(X, y)
+    supervised = PrototypeClassifier(BatchNeuralGas(2, random_state=0), 0.05).fit(X, y)
+    assert unsupervised.score(X, y) < 0.7
+    assert supervised.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("family", [MEDIAN, BATCH], ids=["median", "batch"])
+def test_every_map_can_be_guided(method, family, rng):
+    X, y = three_clouds(rng)
+    clf = PrototypeClassifier(estimator(method, 6, family, random_state=1)).fit(X, y)
+    assert clf.score(X, y) > 0.95
+    assert type(clf.estimator_) is family[method]
+    assert not hasattr(clf.estimator, "labels_")
+
+
+def test_weights_count_as_repetitions(rng):
+    X, y = three_clouds(rng, n=30)
+    m = rng.integers(0, 4, 30)
+    m[:9] = 1
+    start = X[:6]
+    weighted = PrototypeClassifier(BatchNeuralGas(6, init=start)).fit(X, y, sample_weight=m)
+    repeated = PrototypeClassifier(BatchNeuralGas(6, init=start)).fit(np.repeat(X, m, axis=0), np.repeat(y, m))
+    np.testing.assert_allclose(weighted.estimator_.cluster_centers_, repeated.estimator_.cluster_centers_, atol=1e-9)
+    np.testing.assert_allclose(weighted.prototype_labels_, repeated.prototype_labels_, atol=1e-9)
+
+
+def test_a_scale_on_the_data_is_taken_out_by_label_scale(rng):
+    X, y = blobs(rng), rng.integers(3, size=60)
+    one, other = (
+        PrototypeClassifier(BatchKMeans(4, random_state=2), 0.3, label_scale="mean").fit(c * X, y) for c in (1, 16)
+    )
+    np.testing.assert_array_equal(one.estimator_.labels_, other.estimator_.labels_)
+    np.testing.assert_array_equal(one.prototype_labels_, other.prototype_labels_)
+
+
+def test_the_mean_is_that_of_all_pairs(rng):
+    D, m = blob_distances(rng, n=30), rng.integers(1, 4, 30).astype(float)
+    y = rng.integers(2, size=30)
+    mean = np.average(D, weights=np.outer(m, m))
+    scaled = PrototypeClassifier(MedianKMeans(4, metric="precomputed", random_state=0), 0.2, label_scale="mean")
+    plain = PrototypeClassifier(MedianKMeans(4, metric="precomputed", random_state=0), 0.2)
+    by_hand = plain.fit(D / mean, y, sample_weight=m).estimator_.medoid_indices_
+    np.testing.assert_array_equal(scaled.fit(D, y, sample_weight=m).estimator_.medoid_indices_, by_hand)
+    cost = scaled.estimator_.history_["cost"]
+    np.testing.assert_allclose(cost, plain.estimator_.history_["cost"], rtol=1e-12)
+
+
+def test_grid_search_over_a_precomputed_matrix(rng):
+    X, y = three_clouds(rng, n=60)
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    search = GridSearchCV(
+        PrototypeClassifier(MedianNeuralGas(3, n_epochs=10, metric="precomputed", random_state=0)),
+        {"beta": [0.2, 1.0], "estimator__n_clusters": [1, 6], "labeling": ["learned", "majority"]},
+        cv=3,
+    ).fit(D, y)
+    assert search.best_params_["estimator__n_clusters"] == 6
+    assert search.best_score_ > 0.95
+    assert search.predict(D).shape == (60,)
+
+
+def test_pipelines_and_cross_validation():
+    iris = load_iris()
+    clf = make_pipeline(StandardScaler(), PrototypeClassifier(BatchNeuralGas(6, n_epochs=30, random_state=0), 0.3))
+    assert cross_val_score(clf, iris.X, iris.y, cv=3).mean() > 0.85
+    partly = np.where(np.arange(150) % 2, iris.y, -1)
+    assert cross_val_score(clf, iris.X, partly, cv=3).mean() > 0.85  # unlabelled points are no mistakes
+
+
+def test_strings_are_classified_by_an_edit_distance(tmp_path):
+    words = ["heron", "herons", "hero", "quark", "quarks", "quart"]
+    clf = PrototypeClassifier(MedianKMeans(2, metric="edit", n_init=5, random_state=0))
+    clf.fit(words, ["bird", None, "bird", "physics", None, "physics"])
+    assert clf.predict(["quarts", "herod"]).tolist() == ["physics", "bird"]
+    assert not hasattr(clf, "n_features_in_")
+    save(clf, tmp_path / "words.mmap")
+    again = load(tmp_path / "words.mmap")
+    assert again.predict(["quarts", "herod"]).tolist() == ["physics", "bird"]
+    assert again.get_params()["estimator__metric"] == "edit"
+    assert again.estimator_.cluster_centers_ == clf.estimator_.cluster_centers_
+    told = CliRunner().invoke(cli, ["info", str(tmp_path / "words.mmap")])
+    assert told.exit_code == 0
+    assert "classes bird, physics" in told.output
+    assert "  labeling = 'learned'" in told.output
+    assert "  metric = 'edit'" in told.output
+    assert "  estimator" not in told.output
+
+
+def test_a_second_fit_replaces_the_first(rng):
+    X, y = three_clouds(rng)
+    clf = PrototypeClassifier(BatchKMeans(3, random_state=0)).fit(X, y)
+    clf.fit(X[:, :1], y % 2)
+    assert clf.n_features_in_ == 1
+    assert clf.classes_.tolist() == [0, 1]
+
+
+def test_the_best_of_several_starts_is_judged_with_labels(rng):
+    X, y = rng.normal(size=(60, 2)), rng.integers(3, size=60)
+    last = {}
+    map_ = MedianKMeans(5, n_init=8, metric="sqeuclidean", random_state=0, on_epoch=lambda e: last.update({e.run: e}))
+    clf = PrototypeClassifier(map_, 0.3).fit(X, y)
+    # A run ends where nothing changes any more, so the cost of its last epoch, in d_beta, is that of its outcome.
+    cost = [epoch.cost for epoch in last.values()]
+    by_d_alone = [epoch.quantization_error for epoch in last.values()]
+    assert np.argmin(cost) != np.argmin(by_d_alone)
+    assert clf.estimator_.history_["cost"][-1] == min(cost)
+
+
+def test_a_point_without_weight_labels_no_prototype():
+    # The last prototype has no labelled point: of those that count 12 is the nearest, class b; 95 has no weight.
+    x = np.array([0.0, 1, 2, 10, 11, 12, 100, 101, 95])
+    y, m = ["a", "a", "a", "b", "b", "b", None, None, "a"], [1] * 8 + [0]
+    frozen = MedianKMeans(3, metric="precomputed", init=[1, 4, 6])
+    clf = PrototypeClassifier(frozen, 1.0, labeling="majority").fit(np.abs(np.subtract.outer(x, x)), y, m)
+    np.testing.assert_array_equal(clf.prototype_labels_, [[1, 0], [0, 1], [0, 1]])
+
+
+def test_accuracy_is_by_weight(rng):
+    X, y = three_clouds(rng, n=30)
+    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0)).fit(X, y)
+    noted = y.copy()
+    noted[:2] = (y[:2] + 1) % 3
+    noted[2] = -1
+    assert clf.score(X, noted) == pytest.approx(27 / 29)
+    assert clf.score(X, noted, np.where(np.arange(30) < 3, 5, 1)) == pytest.approx(27 / 37)
+
+
+@pytest.mark.parametrize("factor", [1e-250, 1e250])
+@pytest.mark.parametrize("family", [MEDIAN, BATCH], ids=["median", "batch"])
+def test_the_mean_stands_extreme_weights(family, factor, rng):
+    X, y = three_clouds(rng, n=30)
+    clf = PrototypeClassifier(family["kmeans"](3, random_state=0), 0.3, label_scale="mean")
+    plain = clf.fit(X, y).estimator_.labels_
+    np.testing.assert_array_equal(clf.fit(X, y, np.full(30, factor)).estimator_.labels_, plain)
+
+
+@pytest.mark.parametrize("nonsense", [None, 3, MedianKMeans])
+def test_what_is_no_map_is_refused_by_fit_alone(nonsense, rng):
+    clf = PrototypeClassifier(nonsense)
+    assert repr(clf).startswith("PrototypeClassifier(")
+    assert "PrototypeClassifier" in clf._repr_html_()
+    assert not get_tags(clf).input_tags.pairwise
+    with pytest.raises(TypeError, match=r"estimator is .*; pass one of medianmap's maps"):
+        clf.fit(*three_clouds(rng))
+
+
+def test_warnings_point_at_the_users_line(rng):
+    X, y = three_clouds(rng)
+    with pytest.warns(UserWarning, match="All labelled points have one class") as at_fit:
+        clf = PrototypeClassifier(BatchKMeans(3, random_state=0)).fit(X, ["only"] * 90)
+    with pytest.warns(UserWarning, match="no training point had") as at_score:
+        clf.score(X, y)
+    assert at_fit[0].filename == at_score[0].filename == __file__

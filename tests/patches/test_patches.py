@@ -1,0 +1,365 @@
+"""Patch clustering: every point seen once, exact multiplicities, only the needed dissimilarities, all kinds of data."""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import optional
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
+
+from medianmap import (
+    BatchKMeans,
+    BatchNeuralGas,
+    MedianKMeans,
+    MedianNeuralGas,
+    MedianSOM,
+    PatchClusterer,
+    PrototypeClassifier,
+    as_dissimilarity,
+    load,
+    save,
+)
+from medianmap.datasets import load_breast_cancer
+from medianmap.patches.plan import Plan, patch_sizes, planned, price_of_sequence, price_of_tree
+
+CHECKED = [
+    PatchClusterer(MedianKMeans(3, random_state=0), patch_size=20),
+    PatchClusterer(BatchNeuralGas(3, n_epochs=10, random_state=0), patch_size=20),
+    PatchClusterer(MedianKMeans(3, metric="precomputed", random_state=0), patch_size=1000),
+]
+
+
+def expected_failures(clusterer):
+    if get_tags(clusterer).input_tags.pairwise:
+        not_square = "the check fits vectors (50, 2) as they are, but a precomputed matrix is square"
+        return {
+            "check_clustering": not_square,
+            "check_clustering(readonly_memmap=True)": not_square,
+            "check_clusterer_compute_labels_predict": not_square,
+            "check_n_features_in_after_fitting": "a block for partial_fit may have any size",
+        }
+    return {"check_sample_weight_equivalence_on_dense_data": "repeated points fall into other patches"}
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# --- sizes and cost ---------------------------------------------------------------------------------------------------
+
+
+@given(N=st.integers(1, 10**6), n=st.integers(1, 1000))
+def test_leftover_points_go_one_each_to_the_first_patches(N, n):
+    sizes = patch_sizes(N, n)
+    assert sizes.sum() == N
+    assert set(sizes) <= {N // n, N // n + 1}
+    assert (np.diff(sizes) <= 0).all()
+
+
+@given(
+    N=st.integers(1, 10**5),
+    K=st.integers(1, 50),
+    n=st.integers(1, 500),
+    budget=st.integers(1, 10**8),
+    rule=st.sampled_from([price_of_sequence, price_of_tree]),
+)
+def test_a_plan_keeps_to_its_budget(N, K, n, budget, rule):
+    def price(sizes):
+        return rule(sizes, K, lambda n, k: n * n + 2 * k * n)
+
+    n = min(n, N)
+    plan = planned(N, K, n, budget, price)
+    assert plan.n_patches >= n
+    assert price(plan.sizes) <= budget or plan.n_seen == 1
+    if plan.stops_early:
+        assert price(patch_sizes(N, plan.n_patches)[: plan.n_seen + 1]) > budget
+    if price(patch_sizes(N, n)) <= budget:
+        assert plan == Plan(N, n, n)
+
+
+@pytest.mark.parametrize("n", [1, 999, 1000, 1001, 2500])
+def test_every_point_is_seen_once(n, rng):
+    X = rng.normal(size=(n, 2))
+    fitted = PatchClusterer(MedianKMeans(1, random_state=0), patch_size=1000).fit(X)
+    assert fitted.n_samples_seen_ == n
+    assert fitted.n_patches_ == max(1, -(-n // 1000))
+    assert fitted.multiplicities_.sum() == n
+
+
+# --- what is computed -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("family", [MEDIAN, BATCH], ids=["median", "batch"])
+def test_one_patch_is_the_map_itself(method, family, rng):
+    X = blobs(rng)
+    patches = PatchClusterer(estimator(method, 6, family, init=np.arange(6)), patch_size=100).fit(X)
+    alone = estimator(method, 6, family, init=np.arange(6)).fit(X)
+    np.testing.assert_array_equal(patches.cluster_centers_, alone.cluster_centers_)
+    np.testing.assert_array_equal(patches.labels_, alone.labels_)
+    np.testing.assert_array_equal(patches.multiplicities_, alone.hits_)
+    assert patches.quantization_error_ == pytest.approx(alone.quantization_error_)
+
+
+@pytest.mark.parametrize("merge", ["sequential", "tree"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("family", [MEDIAN, BATCH], ids=["median", "batch"])
+def test_multiplicities_are_exact_for_every_map(method, family, merge, rng):
+    X, m = blobs(rng, n=230), rng.integers(0, 4, 230).astype(float)
+    patches = PatchClusterer(estimator(method, 6, family, random_state=0), patch_size=50, merge=merge)
+    patches.fit(X, sample_weight=m)
+    assert patches.multiplicities_.sum() == m.sum()
+    assert patches.n_samples_seen_ == 230
+    assert len(patches.labels_) == 230
+    if family is MEDIAN:
+        np.testing.assert_array_equal(patches.cluster_centers_, X[patches.medoid_indices_])
+        assert len(set(patches.medoid_indices_)) == 6
+        assert (m[patches.medoid_indices_] > 0).all()
+    np.testing.assert_array_equal(patches.predict(X), patches.labels_)
+
+
+def test_two_patches_by_hand():
+    # First 0 1 2 | 10 11 12, then 1 1 and 30 31 32 31: the second patch sees 1 and 11 as three points each.
+    x = np.array([0.0, 1, 2, 10, 11, 12, 1, 1, 30, 31, 32, 31])[:, None]
+    patches = PatchClusterer(MedianKMeans(2, init=[1, 4]), n_patches=2).fit(x)
+    # At 11 the second prototype costs 19 + 20 + 21 + 20 = 80, at 31 it costs 3 x 20 + 1 + 0 + 1 + 0 = 62.
+    assert patches.cluster_centers_[:, 0].tolist() == [1.0, 31.0]
+    assert patches.multiplicities_.tolist() == [8.0, 4.0]  # the three behind 11 are nearer to 1 than to 31
+
+
+def test_sources_read_only_the_blocks_they_need(rng):
+    D = blob_distances(rng, n=100)
+    asked = np.zeros((100, 100), bool)
+
+    class Spy:
+        shape, dtype, symmetric, ids = (100, 100), D.dtype, True, None
+
+        def block(self, rows, cols):
+            i, l = np.arange(100)[rows], np.arange(100)[cols]
+            asked[np.ix_(i, l)] = True
+            return D[np.ix_(i, l)]
+
+    patches = PatchClusterer(MedianKMeans(3, metric="precomputed", random_state=0), 20, compute_labels=False).fit(Spy())
+    assert patches.n_evaluations_ == 5 * 20 * 20 + 4 * 20 * 3
+    assert asked.sum() <= patches.n_evaluations_
+    whole_matrix = PatchClusterer(MedianKMeans(3, metric="precomputed", random_state=0), 20).fit(D)
+    np.testing.assert_array_equal(patches.medoid_indices_, whole_matrix.medoid_indices_)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_evaluations_are_counted(symmetric, rng):
+    calls = [0]
+
+    def metric(a, b):
+        calls[0] += 1
+        return abs(a - b)
+
+    x = rng.normal(size=60).tolist()
+    source = as_dissimilarity(x, metric, symmetric=symmetric)
+    km = MedianKMeans(2, metric="precomputed", random_state=0)
+    patches = PatchClusterer(km, 20, compute_labels=False).fit(source)
+    assert patches.n_evaluations_ == calls[0] == 3 * 400 + 2 * 2 * 20 * (1 if symmetric else 2)
+    calls[0] = 0
+    objects = PatchClusterer(MedianKMeans(2, metric=metric, random_state=0), 20, compute_labels=False).fit(x)
+    assert objects.n_evaluations_ == calls[0] == 3 * 400 + 2 * 2 * 20 * 2
+
+
+@pytest.mark.parametrize("kind", ["matrix", "condensed", "vectors", "strings", "stream", "partial"])
+def test_all_kinds_of_data_give_the_same_map(kind, rng):
+    X = np.round(rng.normal(size=(90, 1)) * 10)
+    D = np.abs(X - X.T)
+    km = MedianKMeans(4, metric="cityblock", random_state=3)
+    expected = PatchClusterer(km, patch_size=30).fit(X)
+    if kind in ("matrix", "condensed"):
+        data = D if kind == "matrix" else D[np.triu_indices(90, 1)]
+        found = PatchClusterer(MedianKMeans(4, metric="precomputed", random_state=3), patch_size=30).fit(data)
+    elif kind == "vectors":
+        found = PatchClusterer(km, patch_size=30).fit(X.tolist())
+    elif kind == "strings":
+        strings = ["a" * int(x + 100) for x in X[:, 0]]
+        found = PatchClusterer(MedianKMeans(4, metric="edit", random_state=3), patch_size=30).fit(strings)
+        assert [len(s) - 100 for s in found.cluster_centers_] == X[found.medoid_indices_, 0].tolist()
+    elif kind == "stream":
+        found = PatchClusterer(km, patch_size=30).fit(row for row in X)
+        assert not hasattr(found, "labels_")
+    else:
+        found = PatchClusterer(km, patch_size=30)
+        for start in (0, 30, 60):
+            found.partial_fit(X[start : start + 30])
+    np.testing.assert_array_equal(found.medoid_indices_, expected.medoid_indices_)
+    np.testing.assert_array_equal(found.multiplicities_, expected.multiplicities_)
+    assert found.n_samples_seen_ == 90
+
+
+def test_partial_fit_takes_extended_blocks_of_a_matrix(rng):
+    D = blob_distances(rng, n=90)
+    km = MedianKMeans(4, metric="precomputed", random_state=3)
+    expected = PatchClusterer(km, patch_size=30).fit(D)
+    found = PatchClusterer(km).partial_fit(D[:30, :30])
+    for start in (30, 60):
+        at = np.append(found.medoid_indices_, np.arange(start, start + 30))
+        found.partial_fit(D[np.ix_(at, at)])
+    np.testing.assert_array_equal(found.medoid_indices_, expected.medoid_indices_)
+    assert found.n_evaluations_ >= expected.n_evaluations_
+    with pytest.raises(ValueError, match="first 4 are the prototypes so far; it holds no new point"):
+        found.partial_fit(D[:4, :4])
+
+
+def test_patches_come_near_the_full_fit(rng):
+    X = blobs(rng, n=3000, centers=12, features=4)
+    full = min(MedianNeuralGas(20, random_state=s).fit(X).quantization_error_ for s in range(3))
+    patches = PatchClusterer(MedianNeuralGas(20, random_state=0), patch_size=500, shuffle=True).fit(X)
+    tree = PatchClusterer(MedianNeuralGas(20, random_state=0), patch_size=500, merge="tree").fit(X)
+    assert patches.quantization_error_ < 1.15 * full
+    assert tree.quantization_error_ < 1.3 * full
+
+
+def test_a_som_keeps_its_orientation_from_patch_to_patch(rng):
+    X = rng.random((2000, 2))
+    seen = []
+    som = PatchClusterer(MedianSOM((5, 5), random_state=0), patch_size=400)
+    for start in range(0, 2000, 400):
+        som.partial_fit(X[start : start + 400])
+        seen.append(som.cluster_centers_.copy())
+    for before, after in itertools.pairwise(seen):
+        moved = np.linalg.norm(after - before, axis=1).mean()
+        assert moved < 0.2  # a mirrored or turned map would move by 0.5 on average
+    from medianmap.core.quality import topographic_error
+
+    assert topographic_error(som.transform(X), som.lattice_) < 0.3
+
+
+def test_shuffling_takes_another_order_and_keeps_places(rng):
+    X = np.sort(rng.normal(size=(400, 1)), axis=0)
+    sorted_ = PatchClusterer(MedianKMeans(5, random_state=0), 50).fit(X)
+    shuffled = PatchClusterer(MedianKMeans(5, random_state=0), 50, shuffle=True).fit(X)
+    np.testing.assert_array_equal(shuffled.cluster_centers_, X[shuffled.medoid_indices_])
+    assert shuffled.quantization_error_ < sorted_.quantization_error_
+
+
+def test_a_budget_makes_patches_smaller_and_then_stops(rng):
+    X = rng.normal(size=(1000, 2))
+    km = MedianKMeans(5, random_state=0)
+    free = PatchClusterer(km, 500, compute_labels=False).fit(X)
+    tight = PatchClusterer(km, 500, compute_labels=False, max_evaluations=60_000).fit(X)
+    short = PatchClusterer(km, 500, compute_labels=False, max_evaluations=2_000).fit(X)
+    assert tight.n_samples_seen_ == 1000
+    assert tight.n_evaluations_ < free.n_evaluations_ / 2
+    assert not tight.stopped_early_
+    assert short.stopped_early_
+    assert short.n_samples_seen_ < 1000
+    stream = PatchClusterer(km, 50, max_evaluations=10_000).fit(iter(X))
+    assert stream.stopped_early_
+    assert stream.n_evaluations_ < 10_000 * 1.3
+
+
+# --- labels, files, mistakes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labeling", ["learned", "majority"])
+@pytest.mark.parametrize("merge", ["sequential", "tree"])
+def test_labels_guide_patches(labeling, merge):
+    data = load_breast_cancer()
+    y = np.where(np.arange(569) % 2, data.y, -1)
+    map_ = MedianNeuralGas(20, metric="cosine", n_epochs=30, random_state=0)
+    clf = PrototypeClassifier(
+        PatchClusterer(map_, n_patches=5, merge=merge), 0.3, labeling=labeling, label_scale="mean"
+    )
+    assert clf.fit(data.X, y).score(data.X, data.y) > 0.85
+    assert clf.prototype_labels_.shape == (20, 2)
+    np.testing.assert_allclose(clf.prototype_labels_.sum(axis=1), 1)
+
+
+def test_a_patch_without_labels_is_unsupervised(rng):
+    X, y = blobs(rng, n=80), np.full(80, -1)
+    y[:20] = rng.integers(2, size=20)
+    clf = PrototypeClassifier(PatchClusterer(BatchKMeans(4, random_state=0), patch_size=20)).fit(X, y)
+    assert not np.isnan(clf.prototype_labels_).any()
+
+
+def test_saved_and_loaded(rng, tmp_path):
+    words = ["heron", "herons", "hero", "quark", "quarks", "quart"] * 20
+    patches = PatchClusterer(MedianKMeans(2, metric="edit", random_state=0), 40).fit(words)
+    save(patches, tmp_path / "patches.mmap")
+    again = load(tmp_path / "patches.mmap")
+    assert again.predict(["quarts"]).tolist() == patches.predict(["quarts"]).tolist()
+    np.testing.assert_array_equal(again.multiplicities_, patches.multiplicities_)
+    again.partial_fit(words[:10])  # goes on from the prototypes
+    assert again.n_samples_seen_ == 130
+    assert again.multiplicities_.sum() == 130
+
+
+BAD = {
+    "patch_size 0": ({"patch_size": 0}, "patch_size is 0"),
+    "patches smaller than K": ({"patch_size": 3}, "Patches would have 3 points, fewer than the 5 prototypes"),
+    "too many patches": ({"n_patches": 30}, "Patches would have 2 points, fewer than the 5 prototypes"),
+    "unknown merge": ({"merge": "star"}, "merge is 'star'"),
+    "checkpoint of a tree": ({"merge": "tree", "checkpoint": "x"}, "checkpoint works with merge='sequential'"),
+    "client without tree": ({"client": "tcp://nowhere:1"}, "client works with merge='tree'"),
+    "flag": ({"shuffle": "yes"}, "shuffle is 'yes'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_mistakes_are_said(case, rng):
+    params, sentence = BAD[case]
+    with pytest.raises(ValueError, match=sentence):
+        PatchClusterer(MedianKMeans(5), **params).fit(rng.normal(size=(60, 2)))
+
+
+def test_mistakes_with_streams(rng):
+    km = MedianKMeans(3)
+    with pytest.raises(ValueError, match="X is empty"):
+        PatchClusterer(km).fit(iter([]))
+    with pytest.raises(ValueError, match="exceeds n_samples = 2"):
+        PatchClusterer(km).fit(iter([[1.0], [2.0]]))
+    with pytest.raises(ValueError, match="shuffle needs data whose length is known"):
+        PatchClusterer(km, shuffle=True).fit(iter([[1.0]]))
+    with pytest.raises(ValueError, match="no weights and no labels"):
+        PatchClusterer(km).fit(iter([[1.0]]), sample_weight=[1.0])
+    with pytest.raises(ValueError, match="stream of rows of a precomputed matrix"):
+        PatchClusterer(MedianKMeans(3, metric="precomputed")).fit(iter([[0.0]]))
+    with pytest.raises(TypeError, match="pass one of medianmap's maps"):
+        PatchClusterer(3).fit(rng.normal(size=(60, 2)))
+
+
+def test_progress_is_told(rng, caplog):
+    seen = []
+    clusterer = PatchClusterer(MedianKMeans(2, random_state=0), 50, on_patch=seen.append, verbose=1)
+    with caplog.at_level("INFO", logger="medianmap"):
+        clusterer.fit(rng.normal(size=(200, 2)))
+    assert [record.n_samples_seen for record in seen] == [50, 100, 150, 200]
+    assert seen[-1].n_evaluations == clusterer.n_evaluations_
+    assert seen[0].seconds_left > 0 == seen[-1].seconds_left
+    assert any("patch 4 of 4" in record.message for record in caplog.records)
+
+
+def test_an_estimate_counts_what_the_pass_will_take(rng):
+    X = rng.normal(size=(600, 3))
+    patches = PatchClusterer(MedianKMeans(5, random_state=0), 100, compute_labels=False)
+    told = patches.estimate(X)
+    patches.fit(X)
+    assert told.n_patches == patches.n_patches_ == 6
+    assert abs(told.n_evaluations - patches.n_evaluations_) < 0.4 * patches.n_evaluations_
+    assert told.seconds > 0
+    more = patches.estimate(X[:200], n_points=60_000)
+    assert more.n_patches == 600
+    assert 80 < more.n_evaluations / told.n_evaluations < 120
+    assert "600 patches" in str(more)
+    assert PatchClusterer(BatchKMeans(5, random_state=0), 100).estimate(X).n_evaluations == 0
+    with pytest.raises(ValueError, match="A stream is used up"):
+        patches.estimate(iter(X))
+
+
+def test_a_scheduler_that_does_not_answer_is_said(rng):
+    dask = optional("dask")
+    optional("distributed")
+    clusterer = PatchClusterer(MedianKMeans(2), 20, merge="tree", client="tcp://127.0.0.1:9")
+    quickly = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    with quickly, pytest.raises(ValueError, match="No Dask scheduler"):
+        clusterer.fit(rng.normal(size=(60, 2)))

@@ -1,0 +1,135 @@
+"""Patches against the plain method: every extended patch, put together by hand, is what the reference clusters."""
+
+import numpy as np
+import pytest
+from support.maps import METHODS, blobs, estimator, reference_fit
+
+from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, reference
+from medianmap.estimators.base import as_generator
+from medianmap.patches.tree import seed_of
+
+K, P = 4, 30
+
+
+def asymmetric(rng, n):
+    """Dissimilarities whose two directions differ a lot; a block read the wrong way round gives other prototypes."""
+    X = blobs(rng, n=n)
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    D = D * rng.uniform(0.3, 3, size=(n, n))
+    np.fill_diagonal(D, 0)
+    return D
+
+
+def expected_patches(D, m, method, seed):
+    """Prototypes and multiplicities after every patch: [prototypes; patch] with weights, started at random points."""
+    places, hits, steps = np.empty(0, int), np.empty(0), []
+    for number, start in enumerate(range(0, len(D), P)):
+        new = np.arange(start, min(start + P, len(D)))
+        new = new[m[new] > 0]
+        at = np.concatenate([places[hits > 0], new])
+        weight = np.concatenate([hits[hits > 0], m[new]])
+        block = D[np.ix_(at, at)]
+        begin = as_generator(seed_of(seed, 0, number)).choice(len(at), K, replace=False)
+        w, _ = reference_fit(method, K, begin, D=block, m=weight)
+        places = at[w]
+        hits = np.bincount(block[:, w].argmin(axis=1), weights=weight, minlength=K)
+        steps.append((places, hits))
+    return steps
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_patch_is_the_reference_on_the_extended_patch(method, symmetric, rng):
+    D = asymmetric(rng, 5 * P)
+    if symmetric:
+        D = (D + D.T) / 2
+    m = rng.integers(0, 4, len(D)) * 0.75
+    map_ = estimator(method, K, metric="precomputed", init="random", random_state=11)
+    seed = int(as_generator(11).integers(2**63))
+    steps = expected_patches(D, m, method, seed)
+    # n patches of the data are the first n of all.
+    for n, (places, hits) in enumerate(steps, 1):
+        part = slice(0, n * P)
+        patches = PatchClusterer(map_, P, warm_start=False).fit(D[part, part], sample_weight=m[part])
+        np.testing.assert_array_equal(patches.medoid_indices_, places)
+        np.testing.assert_array_equal(patches.multiplicities_, hits)
+        assert patches.multiplicities_.sum() == m[part].sum()
+    nearest = D[:, patches.medoid_indices_].argmin(axis=1)
+    np.testing.assert_array_equal(patches.labels_, nearest)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_objects_under_a_metric_are_asked_in_the_same_direction(symmetric, rng):
+    D = asymmetric(rng, 5 * P)
+    if symmetric:
+        D = (D + D.T) / 2
+    asked = np.zeros((len(D), len(D)), int)
+
+    def metric(i, l):
+        asked[i, l] += 1
+        return D[i, l]
+
+    km = MedianKMeans(K, metric=metric, random_state=0)
+    objects = PatchClusterer(km, P, compute_labels=False).fit(range(len(D)))
+    matrix = PatchClusterer(MedianKMeans(K, metric="precomputed", random_state=0), P).fit(D)
+    np.testing.assert_array_equal(objects.medoid_indices_, matrix.medoid_indices_)
+    assert asked.max() == 1  # no pair twice
+    assert asked.sum() == objects.n_evaluations_
+    if not symmetric:
+        assert objects.n_evaluations_ == matrix.n_evaluations_
+
+
+def test_labels_of_a_patch_are_the_reference_on_the_extended_patch(rng):
+    D, y = asymmetric(rng, 2 * P), rng.integers(3, size=2 * P)
+    known = rng.random(2 * P) < 0.7
+    vectors = np.where(known[:, None], np.eye(3)[y], np.nan)
+    map_ = estimator("gas", K, metric="precomputed", init="random", random_state=5)
+    clusterer = PatchClusterer(map_, P, warm_start=False)
+    clf = PrototypeClassifier(clusterer, 0.6).fit(D, np.where(known, y, -1))
+
+    seed = int(as_generator(5).integers(2**63))
+    sigmas = reference.schedule(K / 2, 0.01, 8)
+    places, m, Y = np.empty(0, int), np.empty(0), np.empty((0, 3))
+    for number in range(2):
+        at = np.append(places, np.arange(number * P, (number + 1) * P))
+        weight, labels = np.append(m, np.ones(P)), np.vstack([Y, vectors[number * P : (number + 1) * P]])
+        block = D[np.ix_(at, at)]
+        begin = as_generator(seed_of(seed, 0, number)).choice(len(at), K, replace=False)
+        w, Y, _ = reference.fit(reference.neural_gas, sigmas, begin, D=block, m=weight, y=labels, beta=0.6)
+        places, m = at[w], np.bincount(block[:, w].argmin(axis=1), weights=weight, minlength=K)
+        assert (m > 0).all()
+    np.testing.assert_array_equal(clf.estimator_.medoid_indices_, places)
+    np.testing.assert_allclose(clf.prototype_labels_, Y, rtol=1e-12)
+
+
+def test_a_warm_patch_goes_on_from_prototypes_and_their_labels(rng):
+    D, y = asymmetric(rng, 2 * P), rng.integers(3, size=2 * P)
+    vectors = np.eye(3)[y]
+
+    def fitted(n):
+        km = MedianKMeans(K, metric="precomputed", random_state=2)
+        return PrototypeClassifier(PatchClusterer(km, P), 0.3).fit(D[:n, :n], y[:n])
+
+    first, both = fitted(P), fitted(2 * P)
+    m, Y = first.estimator_.multiplicities_, first.prototype_labels_
+    assert (m > 0).all()
+    at = np.append(first.estimator_.medoid_indices_, np.arange(P, 2 * P))
+    block, weight, labels = D[np.ix_(at, at)], np.append(m, np.ones(P)), np.vstack([Y, vectors[P:]])
+    w, old = np.arange(K), None
+    while old is None or not (np.array_equal(w, old[0]) and np.array_equal(Y, old[1])):
+        old = w, Y
+        A, _ = reference.kmeans(reference.with_labels(block[:, w], labels, Y, 0.3), 0.0, weight)
+        w, Y = reference.median_step(A, block, w), reference.label_step(A, labels, Y)
+    np.testing.assert_array_equal(both.estimator_.medoid_indices_, at[w])
+    np.testing.assert_allclose(both.prototype_labels_, Y, rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", ["median", "batch"])
+def test_prototypes_without_labelled_points_take_the_labels_of_the_nearest_that_have_some(family, rng):
+    centers = np.array([[0.0], [1.0], [50.0], [53.0]])
+    x = centers[rng.integers(4, size=120)] + rng.normal(scale=0.01, size=(120, 1))
+    y = np.select([x[:, 0] < 0.5, x[:, 0] > 52], [7, 8], -1)
+    map_ = MedianKMeans(4, random_state=0) if family == "median" else BatchKMeans(4, random_state=0)
+    classifier = PrototypeClassifier(PatchClusterer(map_, 40), 1.0).fit(x, y)
+    assert np.round(np.sort(classifier.estimator_.cluster_centers_[:, 0])).tolist() == [0, 1, 50, 53]
+    assert classifier.predict(centers).tolist() == [7, 7, 8, 8]

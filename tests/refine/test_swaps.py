@@ -1,0 +1,277 @@
+"""Swap refinement against brute force: local optima of the stated cost, the same at any number of threads."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.maps import blob_distances
+from support.strategies import cases, matrix
+
+from medianmap import MedianKMeans
+from medianmap.refine import medoids as kernel
+from medianmap.refine import problem, swap_medoids, swap_som
+from medianmap.sources import DenseSource, as_dissimilarity
+
+
+def loss_of(D, w, m):
+    """sum_i m_i min_j D[i, w_j], in float64."""
+    return float((m * D[:, w].astype(np.float64).min(axis=1)).sum())
+
+
+def swaps_of(D, w):
+    """All sets of medoids that one swap makes of w."""
+    for j, c in product(range(len(w)), range(len(D))):
+        if c not in w:
+            yield np.array([*w[:j], c, *w[j + 1 :]])
+
+
+def assert_local_optimum(D, w, m):
+    loss = loss_of(D, w, m)
+    for other in swaps_of(D, w):
+        assert loss_of(D, other, m) >= loss * (1 - 1e-13) - 1e-320
+
+
+@given(cases(max_points=12), st.sampled_from([np.float32, np.float64]))
+@settings(max_examples=150)
+def test_local_optimum_over_all_single_swaps(case, dtype):
+    D = case.D.astype(dtype)
+    result = swap_medoids(D, case.start, case.m)
+    assert result.converged
+    assert len(set(result.medoids)) == case.K
+    assert result.loss == loss_of(D, result.medoids, case.m)
+    assert result.loss <= loss_of(D, case.start, case.m)
+    assert (result.n_swaps == 0) == np.array_equal(result.medoids, case.start)
+    assert_local_optimum(D, result.medoids, case.m)
+
+
+def changes(D, w, c, m):
+    """(K,) what the loss changes by when each of the medoids w gives way to c."""
+    return np.array([loss_of(D, np.array([*w[:j], c, *w[j + 1 :]]), m) for j in range(len(w))]) - loss_of(D, w, m)
+
+
+def eager(D, w, m):
+    """Swaps in the order that the module promises, every change of the loss summed anew."""
+    w, N, idle, c, swaps = w.copy(), len(D), 0, 0, 0
+    while idle < N:
+        change = changes(D, w, c, m)
+        if c not in w and change.min() < 0:
+            w[int(np.argmin(change))] = c
+            swaps, idle = swaps + 1, 0
+        else:
+            idle += 1
+        c = (c + 1) % N
+    return w, swaps
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("K", [1, 2, 7, 19, 20])
+@pytest.mark.parametrize("kind", ["ties", "duplicates", "asymmetric"])
+def test_same_swaps_as_the_plain_definition(kind, K, seed):
+    rng = np.random.default_rng(seed)
+    D = np.round(matrix(kind, 20, rng) * 4)  # whole numbers: sums are exact, so ties are ties for both
+    m = rng.integers(1, 3, 20).astype(float)
+    start = rng.permutation(20)[:K]
+    w, swaps = eager(D, start, m)
+    result = swap_medoids(D, start, m)
+    assert result.n_swaps == swaps
+    np.testing.assert_array_equal(result.medoids, w)
+    assert result.loss == loss_of(D, w, m)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("K", [1, 2, 7, 15, 20])
+@pytest.mark.parametrize("kind", ["ties", "duplicates", "asymmetric"])
+def test_one_walk_along_ties_as_the_plain_definition_has_it(kind, K, seed):
+    rng = np.random.default_rng(seed)
+    D = np.round(matrix(kind, 20, rng) * 3)
+    m = np.ones(20)
+    start = rng.permutation(20)[:K]
+    plain, swaps = eager(D, start, m)
+    w = plain.copy()
+    for c in range(20) if K > 1 else ():
+        change = changes(D, w, c, m)
+        if c not in w and change.min() <= 0:
+            w[int(np.argmin(change))] = c
+            swaps += 1
+    walked, more = eager(D, w, m)
+    result = swap_medoids(D, start, plateau=True)
+    if loss_of(D, walked, m) < loss_of(D, plain, m):
+        np.testing.assert_array_equal(result.medoids, walked)
+        assert result.n_swaps == swaps + more
+    else:
+        np.testing.assert_array_equal(result.medoids, plain)
+    assert result.converged
+    assert_local_optimum(D, result.medoids, m)
+
+
+def test_ties_lead_on_and_threads_and_blocks_change_nothing(rng, monkeypatch):
+    X = rng.integers(0, 12, (200, 3))
+    D = np.abs(X[:, None] - X).sum(axis=2).astype(float)
+    start = rng.permutation(200)[:120]
+    plain, walked = swap_medoids(D, start), swap_medoids(D, start, plateau=True)
+    assert walked.loss < plain.loss
+    np.testing.assert_array_equal(swap_medoids(D, start, plateau=True, max_swaps=10**6).medoids, plain.medoids)
+    fitted = MedianKMeans(120, metric="precomputed", init=start, refine="swap").fit(D)
+    np.testing.assert_array_equal(fitted.medoid_indices_, walked.medoids)
+    monkeypatch.setattr(kernel, "PATIENCE", 8)
+    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
+    monkeypatch.setattr(problem, "LARGEST_BLOCK", 64)
+    again = swap_medoids(D, start, plateau=True, n_jobs=3)
+    np.testing.assert_array_equal(again.medoids, walked.medoids)
+    assert again.n_swaps == walked.n_swaps
+
+
+@pytest.mark.parametrize("K", [1, 8, 69])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_kicks_go_on_as_from_a_new_start(rng, symmetric, K):
+    D = rng.random((70, 70))
+    D = (D + D.T if symmetric else D) * (1 - np.eye(70))
+    m = rng.uniform(0.5, 2.0, 70)
+    w, _ = eager(D, rng.permutation(70)[:K], m)
+    result = swap_medoids(D, w, m, kicks=8)
+    draws = np.random.default_rng(0)
+    total = 0
+    for share in np.resize(kernel.KICKED, 8):
+        n = min(max(1, round(share * K)), 70 - K)
+        kicked, free = w.copy(), np.setdiff1d(np.arange(70), w)
+        gone, new = draws.choice(K, n, replace=False), draws.choice(free, n, replace=False)
+        kicked[gone] = new
+        other, swaps = eager(D, kicked, m)
+        if loss_of(D, other, m) < loss_of(D, w, m):
+            w, total = other, total + swaps
+    np.testing.assert_array_equal(result.medoids, w)
+    assert result.n_swaps == total
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_threads_change_nothing(rng, dtype, symmetric, monkeypatch):
+    monkeypatch.setattr(kernel, "PATIENCE", 8)
+    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
+    D = blob_distances(rng, 500, 12).astype(dtype)
+    if not symmetric:
+        D *= rng.uniform(0.9, 1.1, D.shape).astype(dtype)
+    m = rng.uniform(0.5, 2.0, 500)
+    start = rng.permutation(500)[:15]
+    one, two, four = (swap_medoids(D, start, m, n_jobs=n) for n in (1, 2, 4))
+    assert one.n_swaps == two.n_swaps == four.n_swaps > 15
+    np.testing.assert_array_equal(one.medoids, two.medoids)
+    np.testing.assert_array_equal(one.medoids, four.medoids)
+    assert one.loss == two.loss == four.loss == loss_of(D, one.medoids, m)
+
+
+def test_blocks_change_nothing(rng, monkeypatch):
+    D = blob_distances(rng, 120, 6) * rng.uniform(0.9, 1.1, (120, 120))
+    start = rng.permutation(120)[:9]
+    whole = swap_medoids(D, start)
+    monkeypatch.setattr(problem, "rows_fit", lambda source: False)
+    monkeypatch.setattr(problem, "LARGEST_BLOCK", 7)
+    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
+    for n_jobs in (1, 3):
+        monkeypatch.setattr(kernel, "PATIENCE", 3)
+        np.testing.assert_array_equal(swap_medoids(D, start, n_jobs=n_jobs).medoids, whole.medoids)
+
+
+def test_symmetric_source_is_read_by_rows_and_not_copied(rng):
+    D = blob_distances(rng, 60).astype(np.float32)
+    source = DenseSource(D, True)
+    candidates = problem.prepared(source, [0, 1], None, None)[0]
+    assert candidates.whole is D
+    assert candidates.rows(slice(3, 9)).base is D
+
+
+@pytest.mark.parametrize("form", ["condensed", "integers", "computed"])
+def test_any_source(rng, form):
+    X = rng.integers(0, 9, (40, 2)).astype(float)
+    D = np.abs(X[:, None] - X).sum(axis=2)
+    given_as = {
+        "condensed": lambda: as_dissimilarity(D[np.triu_indices(40, 1)]),
+        "integers": lambda: D.astype(np.int32),
+        "computed": lambda: as_dissimilarity(X, "cityblock"),
+    }[form]()
+    start = [3, 5, 8, 13]
+    np.testing.assert_array_equal(swap_medoids(given_as, start).medoids, swap_medoids(D, start).medoids)
+
+
+def test_max_swaps_stops_on_the_way(rng):
+    D = blob_distances(rng, 200, 8)
+    start = rng.permutation(200)[:8]
+    all_of_them = swap_medoids(D, start)
+    losses = [swap_medoids(D, start, max_swaps=k).loss for k in range(all_of_them.n_swaps + 1)]
+    assert losses[0] == loss_of(D, start, np.ones(200))
+    assert (np.diff(losses) < 0).all()
+    assert losses[-1] == all_of_them.loss
+    none = swap_medoids(D, start, max_swaps=0)
+    assert (none.n_swaps, none.converged) == (0, False)
+    np.testing.assert_array_equal(none.medoids, start)
+
+
+def test_weight_two_counts_like_two_points(rng):
+    D = np.round(blob_distances(rng, 30) * 32)
+    m = rng.integers(1, 3, 30)
+    twice = np.repeat(np.arange(30), m)
+    start = np.array([0, 4, 9])
+    weighted = swap_medoids(D, start, m)
+    assert_local_optimum(D[np.ix_(twice, twice)], np.searchsorted(twice, weighted.medoids), np.ones(len(twice)))
+
+
+def test_medoids_on_one_point_part(rng):
+    D = blob_distances(rng, 40, 3)
+    result = swap_medoids(D, [5, 5, 5])
+    assert len(set(result.medoids)) == 3
+    assert_local_optimum(D, result.medoids, np.ones(40))
+
+
+@pytest.mark.parametrize(
+    ("medoids", "m", "message"),
+    [
+        ([0, 9], None, "exemplars hold the index 9"),
+        ([], None, "one or more indices"),
+        ([0.5], None, "one or more indices"),
+        ([0], [1, 0, 1], r"m\[1\] is 0"),
+        ([0], [1, 1], "one weight a data point"),
+    ],
+)
+def test_mistakes(medoids, m, message):
+    with pytest.raises(ValueError, match=message):
+        swap_medoids(np.zeros((3, 3)), medoids, m)
+
+
+def test_array_with_a_hole_is_refused():
+    D = np.zeros((3, 3))
+    D[1, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        swap_medoids(D, [0])
+
+
+def test_memory_map_is_only_read(rng, tmp_path):
+    D = blob_distances(rng, 50).astype(np.float32)
+    np.save(tmp_path / "D.npy", D)
+    start = [1, 20, 30]
+    stored = as_dissimilarity(tmp_path / "D.npy")
+    np.testing.assert_array_equal(swap_medoids(stored, start).medoids, swap_medoids(D, start).medoids)
+    H = np.full((3, 3), 0.1) + np.eye(3)
+    np.testing.assert_array_equal(swap_som(stored, start, H).medoids, swap_som(D, start, H).medoids)
+
+
+def test_kicks_end_in_optima_that_are_never_worse():
+    rng = np.random.default_rng(0)
+    D = rng.random((90, 90)) * (1 - np.eye(90))
+    start = np.arange(6)
+    losses = [swap_medoids(D, start, kicks=kicks).loss for kicks in (0, 1, 4, 16)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0]
+    best = swap_medoids(D, start, kicks=16, n_jobs=2)
+    assert best.loss == losses[-1] == pytest.approx(D[:, best.medoids].min(axis=1).sum())
+    assert len(set(best.medoids.tolist())) == 6
+    assert best.converged
+    for j, c in product(range(6), range(90)):
+        other = best.medoids.copy()
+        other[j] = c
+        assert D[:, other].min(axis=1).sum() >= best.loss * (1 - 1e-9)
+    np.testing.assert_array_equal(swap_medoids(D, start, kicks=4, max_swaps=0).medoids, start)
+    np.testing.assert_array_equal(np.sort(swap_medoids(D[:6, :6], start, kicks=4).medoids), start)
+    with pytest.raises(ValueError, match="kicks"):
+        swap_medoids(D, start, kicks=-1)

@@ -1,0 +1,260 @@
+"""Every number that the displays draw, read back from what they drew; and one image each that can be written."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import optional
+from support.maps import blob_distances, blobs
+
+from medianmap import BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer
+from medianmap import explore as structure
+from medianmap.core.neighborhood import make_lattice
+from medianmap.datasets import load_iris
+from medianmap.report.plots import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
+from medianmap.report.plots.axes import NAMED, slices, text_color
+from medianmap.report.plots.cells import cell_polygons, pie_polygons, u_matrix_cells
+
+
+@pytest.fixture
+def plt():
+    optional("matplotlib").use("agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def iris_map():
+    iris = load_iris()
+    return MedianSOM((4, 5), n_epochs=15, random_state=0).fit(iris.X), iris.X, iris.y
+
+
+def area(polygon):
+    x, y = np.asarray(polygon).T
+    return abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2
+
+
+def written(display, path):
+    display.figure_.savefig(path)
+    assert path.stat().st_size > 3000
+    width, _ = display.figure_.get_size_inches()
+    assert width == 6
+
+
+# --- polygons --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "size"), [("hexagonal", np.sqrt(3) / 2), ("rectangular", 1.0)])
+def test_cells_tile_the_plane(kind, size):
+    lattice = make_lattice((3, 4), kind)
+    cells = cell_polygons(lattice.positions, kind)
+    np.testing.assert_allclose([area(cell) for cell in cells], size)
+    np.testing.assert_allclose(cells.mean(axis=1), lattice.positions, atol=1e-12)
+    corners = np.round(cells, 6)
+    for a, b in np.argwhere(lattice.neighbors):
+        shared = {tuple(p) for p in corners[a].tolist()} & {tuple(p) for p in corners[b].tolist()}
+        assert len(shared) == 2  # cells that touch have a side in common
+
+
+@pytest.mark.parametrize("kind", ["hexagonal", "rectangular"])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_cells_of_a_u_matrix_lie_between_their_neurons(kind, periodic, rng):
+    lattice = make_lattice((4, 5), kind, periodic)
+    u = structure.u_matrix(lattice, rng.random((20, 20)))
+    centers, values = u_matrix_cells(lattice, u)
+    np.testing.assert_array_equal(centers[:20], lattice.positions)
+    np.testing.assert_array_equal(values[:20], u.means)
+    assert len(np.unique(np.round(centers, 6), axis=0)) == len(centers)  # no cell covers another
+    for k, (a, b, d) in enumerate(u.edges.tolist(), start=20):
+        assert values[k] == d
+        assert np.hypot(*(centers[k] - lattice.positions[a])) == pytest.approx(0.5)
+        if not periodic:
+            np.testing.assert_allclose(centers[k], (lattice.positions[a] + lattice.positions[b]) / 2)
+    if kind == "rectangular":
+        assert len(centers) == (9 * 7 if not periodic else 9 * 7 + 2 * (4 + 5))
+        edge = {(a, b): d for a, b, d in u.edges.tolist()}
+        middle = np.flatnonzero((centers == [1.5, 2.5]).all(axis=1))
+        around = edge[11, 12], edge[16, 17], edge[11, 16], edge[12, 17]
+        assert values[middle] == pytest.approx(np.mean(around))
+
+
+def test_slices_of_pies_have_the_areas_of_their_shares():
+    shares = np.array([[0.5, 0.3, 0.2], [0, 1, 0], [0, 0, 0]])
+    wedges, number = pie_polygons(np.array([[0.0, 0], [3, 0], [6, 0]]), np.array([1.0, 0.5, 1.0]), shares)
+    assert number.tolist() == [0, 1, 2, 1]
+    np.testing.assert_allclose([area(w) for w in wedges], np.pi * np.array([0.5, 0.3, 0.2, 0.25]), rtol=0.01)
+    assert (wedges[0][:, 0] >= -1e-9).all()  # the first half runs from the top to the right
+    assert pie_polygons(np.zeros((1, 2)), np.zeros(1), np.ones((1, 1)))[0] == []
+
+
+def test_seven_classes_have_colours_and_the_rest_one(rng):
+    shares, hits = rng.dirichlet(np.ones(10), size=6), rng.integers(1, 9, size=6).astype(float)
+    shares[2] = 0
+    cut = slices(shares, hits, [f"c{k}" for k in range(10)])
+    weight = hits @ shares
+    rest = sorted(np.argsort(weight)[:3])
+    kept = [k for k in range(10) if k not in rest]
+    assert cut.names == [*(f"c{k}" for k in kept), "3 other classes", "not labelled"]
+    np.testing.assert_allclose(cut.shares[:, :7], shares[:, kept])
+    np.testing.assert_allclose(cut.shares[:, 7], shares[:, rest].sum(axis=1))
+    np.testing.assert_allclose(cut.shares.sum(axis=1), 1)
+    assert len(set(cut.colors)) == 9
+    few = slices(shares[[0]], hits[[0]], range(10)).names
+    assert "not labelled" not in few
+    assert len(set(NAMED)) == 7
+
+
+def test_numbers_are_readable_on_their_cells():
+    assert text_color((0, 0, 0.3, 1)) == "white"
+    assert text_color((1, 0.9, 0.2, 1)) == "black"
+
+
+# --- displays --------------------------------------------------------------------------------------------------------
+
+
+def test_map_display_draws_each_colouring(plt, iris_map, tmp_path):
+    som, X, _ = iris_map
+    points = structure.two_best(som, X)
+    P = structure.prototype_dissimilarities(som)
+    expected = {
+        "hits": som.hits_,
+        "quality": structure.mean_dissimilarity(points, 20),
+        "u-matrix": structure.u_matrix(som.lattice_, P).means,
+        "component": som.cluster_centers_[:, 2],
+    }
+    for color, values in expected.items():
+        display = MapDisplay.from_estimator(som, X, color=color, component=2)
+        drawn = display.cells_.get_array()
+        np.testing.assert_array_equal(drawn.filled(np.nan), values)
+        assert len(display.cells_.get_paths()) == 20
+        assert len(display.ax_.collections) == 1  # all cells are one collection
+        written(display, tmp_path / f"{color}.png")
+    words = [text.get_text() for text in MapDisplay.from_estimator(som).ax_.texts]
+    assert words == [f"{h:g}" if h else "" for h in som.hits_]
+
+
+def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
+    som, X, y = iris_map
+    groups = structure.superclusters(structure.prototype_dissimilarities(som), 4).groups
+    display = MapDisplay.from_estimator(som, color="supercluster", n_groups=4)
+    assert [text.get_text() for text in display.ax_.texts] == [str(g + 1) for g in groups]
+    colors = [tuple(c) for c in display.cells_.get_facecolors()]
+    assert len(set(colors)) == 4
+    assert all((colors[a] == colors[b]) == (groups[a] == groups[b]) for a in range(20) for b in range(20))
+    written(display, tmp_path / "groups.png")
+
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    pies = MapDisplay.from_estimator(som, X, names, color="labels")
+    shares, classes = structure.class_shares(som.labels_, names, 20)
+    np.testing.assert_array_equal(pies.values, shares)
+    assert [text.get_text() for text in pies.ax_.get_legend().get_texts()] == classes.tolist()
+    drawn = sum(area(path.vertices[:-1]) for path in pies.pies_.get_paths())
+    assert drawn == pytest.approx(np.pi * 0.46**2 * (som.hits_ / som.hits_.max()).sum(), rel=0.01)
+    written(pies, tmp_path / "pies.png")
+
+
+def test_empty_neurons_have_no_quality(plt):
+    X = np.array([[0.0], [0], [0], [9], [9], [9]])
+    som = BatchSOM((1, 4), n_epochs=5, random_state=0).fit(X)
+    display = MapDisplay.from_estimator(som, X, color="quality")
+    assert (som.hits_ == 0).any()
+    np.testing.assert_array_equal(display.cells_.get_array().mask, som.hits_ == 0)
+
+
+@pytest.mark.parametrize("kind", ["hexagonal", "rectangular"])
+def test_u_matrix_display(plt, kind, rng, tmp_path):
+    D = blob_distances(rng)
+    som = MedianSOM((3, 4), lattice=kind, metric="precomputed", n_epochs=8, random_state=0).fit(D)
+    display = UMatrixDisplay.from_estimator(som, D)
+    w = som.medoid_indices_
+    drawn = np.asarray(display.cells_.get_array())
+    for k, (a, b, _) in enumerate(display.u.edges.tolist(), start=12):
+        assert drawn[k] == pytest.approx(D[w[a], w[b]])
+    np.testing.assert_array_equal(drawn[:12], display.u.means)
+    written(display, tmp_path / "u.png")
+    own = plt.subplots()[1]
+    assert UMatrixDisplay(som.lattice_, display.u).plot(ax=own).ax_ is own
+
+
+def test_topology_display(plt, rng, tmp_path):
+    X = blobs(rng, 150)
+    y = np.where(X[:, 0] > 0, "right", "left")
+    for gas in (MedianNeuralGas(9, n_epochs=8, random_state=0), BatchNeuralGas(9, n_epochs=8, random_state=0)):
+        gas.fit(X)
+        display = TopologyDisplay.from_estimator(gas, X, y, names=np.arange(9))
+        edges = structure.topology_graph(structure.two_best(gas, X))
+        np.testing.assert_array_equal(display.edges, edges)
+        z = display.layout.positions
+        for line, (a, b, _) in zip(display.edges_.get_segments(), edges.tolist(), strict=True):
+            np.testing.assert_allclose(line, z[[a, b]])
+        widths = np.asarray(display.edges_.get_linewidths())
+        assert (np.diff(widths[np.argsort(edges["count"], kind="stable")]) >= 0).all()
+        euclidean = np.sqrt(((gas.cluster_centers_[:, None] - gas.cluster_centers_[None]) ** 2).sum(axis=2))
+        np.testing.assert_allclose(z, structure.layout(euclidean).positions, atol=1e-6)
+        assert [text.get_text() for text in display.ax_.texts] == [str(k) for k in range(9)]
+        radii = display.radii()
+        top, low = gas.hits_.argmax(), gas.hits_.argmin()
+        assert (radii[low] / radii[top]) ** 2 == pytest.approx(gas.hits_[low] / gas.hits_[top])
+    written(display, tmp_path / "topology.png")
+    plain = TopologyDisplay.from_estimator(gas, X)
+    assert len(plain.nodes_.get_paths()) == 9
+    one = TopologyDisplay.from_estimator(MedianKMeans(1, random_state=0).fit(X), X)
+    assert len(one.edges_.get_segments()) == 0
+    written(one, tmp_path / "one.png")
+
+
+def test_training_display(plt, iris_map, tmp_path):
+    som, X, _ = iris_map
+    display = TrainingDisplay.from_estimator(som)
+    cost, error = display.ax_.get_lines()
+    np.testing.assert_array_equal(cost.get_xdata(), np.arange(1, som.n_iter_ + 1))
+    np.testing.assert_array_equal(cost.get_ydata(), som.history_["cost"] / 2)
+    np.testing.assert_array_equal(error.get_ydata(), som.history_["quantization_error"])
+    np.testing.assert_array_equal(display.sigma_ax_.get_lines()[0].get_ydata(), som.history_["sigma"])
+    written(display, tmp_path / "training.png")
+    means = TrainingDisplay.from_estimator(MedianKMeans(3, random_state=0).fit(X))
+    assert means.sigma_ax_ is None
+
+
+def test_a_pass_over_patches_is_drawn(plt, rng):
+    X = blobs(rng, 150)
+    model = PatchClusterer(MedianSOM((3, 3), n_epochs=8, random_state=0), patch_size=60).fit(X)
+    np.testing.assert_array_equal(MapDisplay.from_estimator(model).cells_.get_array(), model.map_.hits_)
+    UMatrixDisplay.from_estimator(model)
+    with pytest.raises(ValueError, match="A pass over patches keeps no history"):
+        TrainingDisplay.from_estimator(model)
+
+
+def test_mistakes_are_named(iris_map):
+    som, X, _ = iris_map
+    gas = MedianNeuralGas(3, n_epochs=5, random_state=0).fit(X)
+    for display in (MapDisplay, UMatrixDisplay):
+        with pytest.raises(ValueError, match="MedianNeuralGas has no lattice, so there is no grid to draw"):
+            display.from_estimator(gas)
+    with pytest.raises(ValueError, match="color is 'depth'; choose one of"):
+        MapDisplay.from_estimator(som, color="depth")
+    with pytest.raises(ValueError, match="color='quality' needs X; pass the data"):
+        MapDisplay.from_estimator(som, color="quality")
+    with pytest.raises(ValueError, match="color='labels' needs y; pass the data and their labels"):
+        MapDisplay.from_estimator(som, X, color="labels")
+    for component in (4, -1, "petal", True):
+        with pytest.raises(ValueError, match=r"component is .*; give a number below 4 or one of the names"):
+            MapDisplay.from_estimator(som, color="component", component=component)
+    with pytest.raises(ValueError, match="2 names for 3 prototypes"):
+        TopologyDisplay.from_estimator(gas, X, names=["a", "b"])
+
+
+def test_without_matplotlib_one_sentence_says_what_to_install():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; sys.modules['matplotlib.pyplot'] = None\n"
+        "import numpy as np\n"
+        "from medianmap import BatchSOM\n"
+        "from medianmap.report.plots import MapDisplay\n"
+        "MapDisplay.from_estimator(BatchSOM((1, 2), n_epochs=2).fit(np.eye(3)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    sentence = "ModuleNotFoundError: Drawing needs matplotlib; install it with: pip install 'medianmap[plot]'"
+    assert done.stderr.strip().splitlines()[-1] == sentence

@@ -1,0 +1,190 @@
+"""Screens promise a lower bound for every pair: checked here against exact sums, on hard matrices too."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.strategies import matrix
+
+from medianmap import MedianNeuralGas, MedianSOM, reference
+from medianmap.core.neighborhood import h
+from medianmap.core.winners import nearest, smoothed_winners
+from medianmap.search import lowrank
+from medianmap.search.field_screens import FieldScreen
+from medianmap.search.lowrank import LowRank
+from medianmap.search.rank_screens import RankScreen
+from medianmap.search.screens import Choice, Entries, as_float32, dense_product, heavy_entries, sparse_product
+from medianmap.search.weights import FieldWeights, RankWeights
+from medianmap.sources import DenseSource
+
+
+def hard_matrices(rng, n):
+    """Name -> D (n, n): low rank, none at all, ties, an outlier, tiny and large numbers, one dominant column."""
+    x = rng.random((n, 3))
+    low = ((x[:, None] - x[None]) ** 2).sum(axis=2)
+    spike = low.copy()
+    spike[:, n // 2] *= 1e6
+    return {
+        "low rank": low,
+        "random": matrix("asymmetric", n, rng),
+        "ties": matrix("ties", n, rng),
+        "outlier": matrix("outlier", n, rng),
+        "zero": np.zeros((n, n)),
+        "constant": np.ones((n, n)),
+        "tiny": low * 1e-30,
+        "large": low * 1e28,
+        "one column": spike,
+        "wide range": 10.0 ** rng.uniform(-12, 12, (n, n)),
+    }
+
+
+def assert_lower(bounds, A, D):
+    """Every bound against the canonical cost."""
+    cost = reference.product(A, D.astype(float))
+    low = bounds.L.astype(float) * (1 - bounds.relative) - bounds.absolute[:, None]
+    assert np.all(low <= cost)
+    return low, cost
+
+
+def rank_weights(rng, K, n, sigma):
+    rank = np.argsort(np.argsort(rng.random((n, K)), axis=1), axis=1).T.astype(np.int32)
+    return RankWeights(rank, h(np.arange(K), sigma), rng.integers(1, 4, n).astype(float))
+
+
+@pytest.mark.parametrize("sigma", [0.05, 1.0, 30.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_screen_of_ranks_bounds_every_cost(dtype, sigma, rng):
+    n, K = 150, 8
+    for name, D in hard_matrices(rng, n).items():
+        D = D.astype(dtype)
+        weights = rank_weights(rng, K, n, sigma)
+        screen = RankScreen(D, 1)
+        screen.options(weights)
+        for kind in ("product", "ranks", "low rank"):
+            low, cost = assert_lower(screen.bounds(kind, weights)[0], weights.A, D)
+            if kind == "product" and name not in ("tiny", "zero"):
+                assert np.all(low >= 0.999 * cost), name  # tight, not only valid
+
+
+def test_low_rank_bounds_are_tight_where_the_rank_is_low_and_the_weights_are_broad(rng):
+    D = hard_matrices(rng, 300)["low rank"]
+    weights = rank_weights(rng, 6, 300, 1e9)
+    low, cost = assert_lower(LowRank(D.astype(np.float32), 1)(as_float32(weights.A)), weights.A, D.astype(np.float32))
+    assert np.all(low > 0.99 * cost)
+
+
+def test_low_rank_bounds_hold_for_a_bad_picture_too(rng, monkeypatch):
+    """The proof needs no orthonormal V and no good Z: with rank 1 the bound is weak, but still a bound."""
+    monkeypatch.setattr(lowrank.LowRank, "RANK", 1)
+    for D in hard_matrices(rng, 120).values():
+        weights = rank_weights(rng, 5, 120, 3.0)
+        D32 = D.astype(np.float32)
+        assert_lower(LowRank(D32, 1)(as_float32(weights.A)), weights.A, D32)
+
+
+def test_low_rank_bounds_hold_for_the_worst_weights(rng, monkeypatch):
+    """Weights that point against the residual of a column make the true error nearly as large as the bound allows."""
+    monkeypatch.setattr(lowrank.LowRank, "RANK", 4)
+    D = matrix("asymmetric", 150, rng).astype(np.float32)
+    picture = LowRank(D, 1)
+    R = D - picture.V @ picture.Z
+    A = np.maximum(-R.T[:40], 0)  # row l is the worst for column l among non-negative weights
+    A /= A.max(axis=1, keepdims=True)
+    low, cost = assert_lower(picture(as_float32(A)), A.astype(np.float32).astype(float), D)
+    slack = (cost - low)[np.arange(40), np.arange(40)]
+    allowed = np.linalg.norm(A, axis=1) * picture.residual[:40]
+    assert np.median(slack) < 0.6 * np.median(allowed)  # the case is as hard as it is meant to be
+
+
+@given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from([np.float32, np.float64]))
+@settings(max_examples=25)
+def test_block_sums_follow_the_points_within_their_error(seed, dtype):
+    rng = np.random.default_rng(seed)
+    n, K = 60, 6
+    names = list(hard_matrices(rng, n))
+    D = hard_matrices(rng, n)[names[seed % len(names)]].astype(dtype)
+    m = rng.integers(1, 4, n).astype(float)
+    screen = FieldScreen(DenseSource(D, symmetric=False), 1)
+    winner = rng.integers(0, K, n)
+    for step in range(12):
+        H = h(np.abs(np.subtract.outer(np.arange(K), np.arange(K))), 10.0 ** (1 - step / 4))
+        weights = FieldWeights(H, winner, m)
+        screen.options(weights)
+        exact = np.array([(m[winner == k, None] * D[winner == k].astype(float)).sum(axis=0) for k in range(K)])
+        assert np.all(np.abs(screen.S - exact) <= screen.error[:, None] + 1e-13 * exact)
+        for kind in ("dense", "sparse"):
+            assert_lower(screen.bounds(kind, weights)[0], weights.A, D)
+        moves = rng.random(n) < rng.choice([0.02, 0.3, 1.0])
+        winner = np.where(moves, rng.integers(0, K - step % 2, n), winner)
+
+
+def test_products_by_heavy_entries_leave_the_light_ones_out(rng):
+    W, M = as_float32(rng.random((5, 40)) ** 4), rng.random((40, 30), dtype=np.float32)
+    dense, sparse = dense_product(W, M, 1), sparse_product(Entries(*heavy_entries(W, np.float32(0.1))), M, 1)
+    np.testing.assert_allclose(dense.L, W @ M, rtol=1e-5)
+    np.testing.assert_allclose(sparse.L, np.where(W >= 0.1, W, 0) @ M, rtol=1e-5)
+    assert np.all(sparse.L <= dense.L * (1 + 1e-5))
+
+
+@given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from([np.float32, np.float64]), sigma=st.floats(0.02, 20))
+@settings(max_examples=60)
+def test_winners_equal_the_canonical_argmin(seed, dtype, sigma):
+    rng = np.random.default_rng(seed)
+    K, n = int(rng.integers(1, 30)), 70
+    kind = seed % 4
+    G = [rng.random((n, K)), rng.integers(0, 3, (n, K)) / 2, np.zeros((n, K)), 10.0 ** rng.uniform(-30, 37, (n, K))][
+        kind
+    ]
+    G = G.astype(dtype)
+    H = h(np.abs(np.subtract.outer(np.arange(K), np.arange(K))), sigma)
+    winner, cost = smoothed_winners(np.ascontiguousarray(G.T), H, 1)
+    expected = reference.product(G.astype(float), H)
+    np.testing.assert_array_equal(winner, expected.argmin(axis=1))
+    np.testing.assert_array_equal(cost, expected.min(axis=1))
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    dtype=st.sampled_from([np.float32, np.float64, np.int64]),
+    order=st.sampled_from("CF"),
+)
+@settings(max_examples=60)
+def test_nearest_is_the_lowest_argmin(seed, dtype, order):
+    rng = np.random.default_rng(seed)
+    N, K = int(rng.integers(1, 400)), int(rng.integers(1, 30))
+    G = np.asarray(rng.integers(-3, 4, (N, K)), dtype=dtype, order=order)
+    winner, least = nearest(G)
+    assert winner.dtype == np.intp
+    np.testing.assert_array_equal(winner, G.argmin(axis=1))
+    np.testing.assert_array_equal(least, G.min(axis=1))
+
+
+def test_a_choice_avoids_what_left_too_much_over_and_tries_it_again_later():
+    choice = Choice({"fast": 0.5})
+    work = {"fast": 1.0, "safe": 100.0}
+    assert choice.best(work, terms=1) == "fast"
+    choice.left["fast"] = 1000.0
+    assert choice.best(work, terms=1) == "safe"
+    for _ in range(12):
+        choice.next_epoch()
+    assert choice.best(work, terms=1) == "fast"
+
+
+@pytest.mark.parametrize("kind", ["symmetric", "asymmetric", "ties"])
+def test_certified_equals_standard_on_problems_large_enough_for_every_screen(kind, rng):
+    n = 1200  # above the size from which the low-rank picture is used
+    D = matrix(kind, n, rng).astype(np.float32)
+    start = rng.permutation(n)[:24]
+    for make in (lambda s: MedianNeuralGas(24, n_epochs=12, search=s, metric="precomputed", init=start),
+                 lambda s: MedianSOM((4, 6), n_epochs=12, search=s, metric="precomputed", init=start)):  # fmt: skip
+        fast, slow = make("certified").fit(D), make("gemm").fit(D)
+        np.testing.assert_array_equal(fast.medoid_indices_, slow.medoid_indices_)
+        np.testing.assert_array_equal(fast.history_["cost"], slow.history_["cost"])
+        assert fast.history_["terms"].sum() < slow.history_["terms"].sum()
+
+
+def test_numbers_outside_the_range_of_float32_are_left_to_float64(rng):
+    D = matrix("symmetric", 80, rng) * 1e60
+    fast, slow = (MedianNeuralGas(5, n_epochs=8, search=s, metric="precomputed", random_state=0).fit(D)
+                  for s in ("certified", "standard"))  # fmt: skip
+    np.testing.assert_array_equal(fast.medoid_indices_, slow.medoid_indices_)

@@ -1,0 +1,94 @@
+"""Threads: limits are set and put back, chunks are all done, the log appears when asked for."""
+
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from support.maps import blobs
+from threadpoolctl import threadpool_info
+
+from medianmap import MedianKMeans
+from medianmap.utils.files import atomic
+from medianmap.utils.threads import limited, n_threads, run_chunks
+
+
+def blas_threads():
+    return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+
+def test_the_limit_holds_inside_and_is_put_back():
+    before = blas_threads()
+    with limited(1) as n:
+        assert n == 1
+        assert set(blas_threads()) == {1}
+        assert n_threads(None) == 1
+    assert blas_threads() == before
+
+
+def test_fits_in_parallel_threads_put_the_limit_back(rng):
+    X = blobs(rng, n=200)
+    before = blas_threads()
+    with ThreadPoolExecutor(4) as pool:
+        fits = list(pool.map(lambda s: MedianKMeans(5, random_state=s % 2, n_jobs=1).fit(X), range(8)))
+    assert blas_threads() == before
+    for fitted in fits[2:]:
+        np.testing.assert_array_equal(fitted.labels_, fits[fitted.random_state].labels_)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_every_chunk_is_done_and_errors_come_through(n_jobs):
+    done = np.zeros(10)
+
+    def work(part):
+        done[part] += 1
+
+    run_chunks(work, [slice(k, k + 1) for k in range(10)], n_jobs)
+    assert done.tolist() == [1] * 10
+    with pytest.raises(ZeroDivisionError):
+        run_chunks(lambda part: 1 // (part.start - 7), [slice(k, k + 1) for k in range(10)], n_jobs)
+
+
+def test_negative_n_jobs_count_back_from_all_cores():
+    assert n_threads(-1) >= 1
+    assert n_threads(-1000) == 1
+    assert n_threads(5) == 5
+
+
+def test_verbose_is_seen_without_any_set_up_of_logging(rng, capsys, monkeypatch):
+    logger = logging.getLogger("medianmap")
+    monkeypatch.setattr(logger, "propagate", False)
+    MedianKMeans(3, verbose=1, random_state=0).fit(blobs(rng))
+    printed = capsys.readouterr()
+    assert "epoch 0" in printed.err
+    assert printed.out == ""
+    assert logger.handlers == []
+
+
+def test_a_block_that_fails_leaves_no_file_behind(tmp_path):
+    (tmp_path / "kept").write_text("before")
+
+    def fail():
+        with atomic(tmp_path / "kept") as file:
+            file.write(b"half")
+            raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert [p.name for p in tmp_path.iterdir()] == ["kept"]
+    assert (tmp_path / "kept").read_text() == "before"
+
+
+def test_work_that_is_shared_out_again_inside_does_not_wait_for_itself():
+    done = []
+
+    def outer(part):
+        run_chunks(lambda inner: done.append((part.start, inner.start)), [slice(0, 1), slice(1, 2)], 2)
+
+    # In a process of few threads this would never end: the test runs beside it.
+    fit = threading.Thread(target=run_chunks, args=(outer, [slice(0, 1), slice(1, 2)], 2), daemon=True)
+    fit.start()
+    fit.join(20)
+    assert not fit.is_alive()
+    assert sorted(done) == [(0, 0), (0, 1), (1, 0), (1, 1)]
