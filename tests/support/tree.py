@@ -26,7 +26,7 @@ class Import:
 
 
 class Tree:
-    """The modules of the package in a folder, by dotted name without the package's own: "search.bounds", "" the root."""
+    """The modules of the package in a folder, by their names inside it: "search.bounds"; the root is ""."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -160,13 +160,12 @@ def _dotted(path: Path) -> str:
 # --- the rules of this package ---------------------------------------------------------------------------------------
 
 # Bottom to top: a module imports from its own folder and from those before it.
-FOLDERS = (
-    "utils metrics sources readers search core refine estimators predict patches explore report datasets app".split()
-)
+FOLDERS = ["utils", "metrics", "sources", "readers", "search", "core", "refine", "estimators", "predict", "patches",
+           "explore", "report", "datasets", "app"]  # fmt: skip
 TOP = {"__init__.py", "__main__.py", "_version.py", "reference.py", "py.typed", *FOLDERS}
 ORDER = ["_version", *FOLDERS, "reference", "__main__", ""]  # the root names everything, so nothing imports from it
 
-# Where the kinds of map, space and assignment are defined; the second line is where they were before there were folders.
+# Where the kinds of map, space and assignment are defined; then where they were before there were folders.
 KINDS = ("core/spaces*", "core/relational*", "core/assignment*", "estimators/*", "patches/clusterer*",
          "spaces.py", "relational.py", "assignment.py", "base.py", "families.py", "rules.py", "estimators.py",
          "relational_estimators.py", "classifier.py")  # fmt: skip
