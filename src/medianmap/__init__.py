@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
+from .utils.providers import provide
 
 if TYPE_CHECKING:
     from .estimators.classifier import PrototypeClassifier
@@ -64,11 +66,23 @@ __all__ = [
 ]
 
 
+# What lower folders ask of higher ones beside the public names, see utils/providers.py.
+_HOME_OF_VIEWS = {"notebook_view": ".report.notebook"}
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME[name], __name__), name)
+    return _load(name)
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _load(name: str) -> Any:
+    return getattr(import_module((_HOME | _HOME_OF_VIEWS)[name], __name__), name)
+
+
+for _name in (*_HOME, *_HOME_OF_VIEWS):
+    provide(_name, partial(_load, _name))

@@ -25,12 +25,12 @@ from ..core.restarts import run_all
 from ..core.spaces import Space
 from ..core.start import check_init, explicit, start_points
 from ..core.winners import nearest
-from ..report.notebook import ShownInNotebooks
 from ..search.weights import Weights
 from ..sources import check_queries
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from ..utils.threads import limited
+from .views import ShownInNotebooks
 
 logger = logging.getLogger("medianmap")
 

@@ -11,10 +11,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.labels import class_numbers, why_none_counts
-from ..report.notebook import ShownInNotebooks
 from ..sources.base import FloatArray
 from ..utils.checks import check_beta, check_choice, check_weights
 from .base import BaseMap, Supervision, Trained
+from .views import ShownInNotebooks
 
 LABELINGS = ("learned", "majority")
 

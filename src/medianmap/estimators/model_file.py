@@ -14,11 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..patches.clusterer import PatchClusterer
-from . import maps as estimators
-from . import relational_maps as relational_estimators
+from ..utils.providers import provided
 from .archive import Kind, Reader, Writer
-from .base import BaseMap
 from .classifier import PrototypeClassifier
 
 MODEL = Kind("model.json", "medianmap-model", 1, "medianmap model")
@@ -26,20 +23,19 @@ MODEL = Kind("model.json", "medianmap-model", 1, "medianmap model")
 # Each with what it cannot answer without, once fitted.
 _MAP = {"hits_", "cluster_centers_"}
 _RELATIONAL = {"hits_", "coefficients_", "self_terms_", "support_"}
-CLASSES: dict[type[BaseEstimator], set[str]] = {
-    estimators.MedianKMeans: _MAP,
-    estimators.MedianNeuralGas: _MAP,
-    estimators.MedianSOM: _MAP,
-    estimators.BatchKMeans: _MAP,
-    estimators.BatchNeuralGas: _MAP,
-    estimators.BatchSOM: _MAP,
-    relational_estimators.RelationalKMeans: _RELATIONAL,
-    relational_estimators.RelationalNeuralGas: _RELATIONAL,
-    relational_estimators.RelationalSOM: _RELATIONAL,
-    PrototypeClassifier: {"classes_", "prototype_labels_", "estimator_"},
-    PatchClusterer: {"map_", "multiplicities_", "n_samples_seen_"},
+CLASSES = {
+    "MedianKMeans": _MAP,
+    "MedianNeuralGas": _MAP,
+    "MedianSOM": _MAP,
+    "BatchKMeans": _MAP,
+    "BatchNeuralGas": _MAP,
+    "BatchSOM": _MAP,
+    "RelationalKMeans": _RELATIONAL,
+    "RelationalNeuralGas": _RELATIONAL,
+    "RelationalSOM": _RELATIONAL,
+    "PrototypeClassifier": {"classes_", "prototype_labels_", "estimator_"},
+    "PatchClusterer": {"map_", "multiplicities_", "n_samples_seen_"},
 }
-_BY_NAME = {cls.__name__: cls for cls in CLASSES}
 
 # Parameters that steer training but not the trained map; where they cannot be stored, None takes their place.
 NOT_PART_OF_THE_MAP = ("random_state", "on_epoch", "on_patch", "client", "checkpoint")
@@ -51,7 +47,7 @@ def save(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
     Exemplar objects (vectors, strings, bytes, arrays) are inside, so the loaded map predicts without the training data.
     A metric that is a Python function cannot be stored and is refused.
     """
-    if type(estimator) not in CLASSES:
+    if not is_stored(estimator):
         raise TypeError(f"save() stores the maps of this library, not a {type(estimator).__name__}.")
     check_is_fitted(estimator)
     writer = _ModelWriter()
@@ -71,6 +67,12 @@ def load(path: str | os.PathLike[str]) -> Any:
             return _ModelReader(archive).model(header)
         except Exception as error:  # damage can make zipfile, zlib, json and numpy raise nearly anything
             raise MODEL.damaged(path, error) from None
+
+
+def is_stored(model: Any) -> bool:
+    """Whether a model is of one of the classes that a file can hold, itself and not a class derived from it."""
+    name = type(model).__name__
+    return name in CLASSES and type(model) is provided(name)
 
 
 class _ModelWriter(Writer):
@@ -98,20 +100,21 @@ class _ModelWriter(Writer):
         return self.encode(value, key)
 
     def encode(self, value: Any, where: str) -> Any:
-        return {"model": self.model(value)} if type(value) in CLASSES else super().encode(value, where)
+        return {"model": self.model(value)} if is_stored(value) else super().encode(value, where)
 
 
 class _ModelReader(Reader):
     def model(self, content: dict[str, Any]) -> Any:
         """A model; one that was fitted must have what it answers with."""
-        cls = _BY_NAME[content["class"]]
-        estimator = cls(**{key: self.decode(value) for key, value in content["params"].items()})
-        for key, value in content["fitted"].items():
+        name, fitted = content["class"], content["fitted"]
+        needed = CLASSES[name]
+        estimator = provided(name)(**{key: self.decode(value) for key, value in content["params"].items()})
+        for key, value in fitted.items():
             setattr(estimator, key, self.decode(value))
-        lacking = CLASSES[cls] - content["fitted"].keys()
-        if content["fitted"] and lacking:
+        lacking = needed - fitted.keys()
+        if fitted and lacking:
             raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
-        if cls is PrototypeClassifier and content["fitted"]:
+        if "prototype_labels_" in fitted:
             check_labelled_map(estimator)
         return estimator
 
@@ -121,9 +124,9 @@ class _ModelReader(Reader):
 
 def check_labelled_map(classifier: PrototypeClassifier) -> None:
     """A fitted classifier has a fitted map and a row of class shares for each of its prototypes."""
-    fitted = classifier.estimator_
-    if not (isinstance(fitted, BaseMap | PatchClusterer) and CLASSES[type(fitted)] <= vars(fitted).keys()):
+    n_prototypes = getattr(classifier.estimator_, "_n_features_out", None)
+    if n_prototypes is None:
         raise ValueError("its estimator_ is no fitted map")
-    expected, found = (fitted._n_features_out, len(classifier.classes_)), np.shape(classifier.prototype_labels_)
+    expected, found = (n_prototypes, len(classifier.classes_)), np.shape(classifier.prototype_labels_)
     if found != expected:
         raise ValueError(f"its prototype_labels_ have the shape {found}, not {expected}")

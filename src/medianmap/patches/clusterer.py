@@ -22,7 +22,7 @@ from ..core.engine import State
 from ..core.labels import LabelVectors
 from ..core.quality import inertia
 from ..estimators.base import BaseMap, Supervision, as_generator, replace_fitted, reporting
-from ..report.notebook import ShownInNotebooks
+from ..estimators.views import ShownInNotebooks
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from ..utils.extras import require

@@ -12,7 +12,9 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from ..explore.prototypes import fitted_map
 from ..utils.palette import LINES
+from .plots.cells import cell_polygons
 
 FILL = LINES[1]
 FAINTEST = 0.12  # of a neuron with few points; one without any is not filled at all
@@ -22,23 +24,13 @@ MOST_TITLED = 400  # of more neurons each is too small to be pointed at
 MOST_NAMES = 8
 
 
-class ShownInNotebooks:
-    """Before scikit-learn's BaseEstimator: a fitted estimator shows its summary below the diagram of its parameters."""
-
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + summary_html(self)  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] += summary_html(self)
-        return bundle
+def notebook_view(model: Any, diagram: str) -> str:
+    """HTML of a model: scikit-learn's diagram of its parameters, and below it the summary of a fitted one."""
+    return diagram + summary_html(model)
 
 
 def summary_html(model: Any) -> str:
     """The facts and the picture of a fitted map, classifier or pass over patches; empty where it is not fitted."""
-    from ..explore.prototypes import fitted_map
-
     try:
         check_is_fitted(model)
         fitted: Any = fitted_map(model)
@@ -107,8 +99,6 @@ def _listed(names: Any) -> str:
 
 def cells(lattice: Any, hits: np.ndarray[Any, Any], names: Any = None) -> str:
     """An SVG of the grid, row 0 on top: the more points a neuron has, the fuller its colour."""
-    from .plots.cells import cell_polygons
-
     polygons = cell_polygons(lattice.positions, lattice.kind)
     low, high = polygons.min(axis=(0, 1)), polygons.max(axis=(0, 1))
     scale = min(WIDTH / (high[0] - low[0]), HEIGHT / (high[1] - low[1]), 24.0)
