@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medianmap.sources.journal import append_line, locked
+from medianmap.utils.progress import OnProgress
 
 from .plan import Record, Task
-
-# (task, done, total): called before a run starts, and once more when all are done.
-OnRun = Callable[[str, int, int], None]
 
 
 class Runs:
@@ -80,8 +78,8 @@ def open_runs(path: Path, about: dict[str, Any]) -> Iterator[Runs]:
         yield runs
 
 
-def run_all(tasks: list[Task], runs: Runs, on_run: OnRun) -> None:
-    """Do the tasks that are not among the records yet."""
+def run_all(tasks: list[Task], runs: Runs, on_run: OnProgress) -> None:
+    """Do the tasks that are not among the records yet; `on_run` is told before each, and once more at the end."""
     for k, task in enumerate(tasks):
         on_run(f"{task.setting}, run {task.run}", k, len(tasks))
         if not runs.done(task):

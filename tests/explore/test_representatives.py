@@ -185,9 +185,9 @@ def test_progress_ends_at_its_total(rng, small_blocks, metric):
     ids = names(range(30))
     clusters = clusters_of([ids[:20], ids[20:21], ids[21:]])
     representatives(clusters, ids, rng.random((30, 1)), metric, on_progress=lambda *args: told.append(args))
-    done = [d for d, _, _ in told]
+    done = [d for _, d, _ in told]
     assert done == sorted(done)
-    assert {total for _, total, _ in told} == {done[-1]}
+    assert {(stage, total) for stage, _, total in told} == {("dissimilarities", done[-1])}
 
 
 def test_a_matrix_serves_as_well_as_objects(rng):

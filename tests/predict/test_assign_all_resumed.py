@@ -35,7 +35,7 @@ class Stop(Exception):
 
 
 def stop_after(n):
-    def on_progress(done, total, seconds):
+    def on_progress(stage, done, total):
         if done >= n:
             raise Stop
 
@@ -249,7 +249,7 @@ def test_one_process_at_a_time(of_words, tmp_path):
 
 
 def test_ctrl_c_says_how_to_go_on(of_words, tmp_path):
-    def interrupt(done, total, seconds):
+    def interrupt(stage, done, total):
         if done == 40:
             raise KeyboardInterrupt
 

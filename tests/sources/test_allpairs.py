@@ -49,10 +49,10 @@ def test_blocks_of_any_shape_fill_the_same_matrix(n, height, widest, symmetric):
         D = all_pairs(X, metric, on_progress=lambda *at: done.append(at)).D
     expected = cdist(X, X, "cityblock") if symmetric else [[slow_gap(a, b) for b in X] for a in X]
     np.testing.assert_array_equal(D, expected)
-    counts = [at[0] for at in done]
+    counts = [at[1] for at in done]
     total = n * (n + 1) // 2 if symmetric else n * n
     assert counts == sorted(counts)
-    assert (counts[-1], done[-1][1]) == (total, total)
+    assert done[-1] == ("dissimilarities", total, total)
 
 
 def test_a_symmetric_metric_is_asked_for_half_of_the_pairs():
@@ -149,7 +149,7 @@ class Stop(Exception):
 
 
 def stop_at(share):
-    def on_progress(done, total, seconds):
+    def on_progress(stage, done, total):
         if done >= share * total:
             raise Stop
 
@@ -164,7 +164,7 @@ def test_what_was_computed_is_not_computed_again(tmp_path, monkeypatch):
     assert folder(tmp_path) == ["D.npy.journal", "D.npy.part"]
     seen = []
     all_pairs(vectors(300), "euclidean", path, on_progress=lambda *at: seen.append(at))
-    assert seen[0][0] >= 0.5 * seen[0][1]
+    assert seen[0][1] >= 0.5 * seen[0][2]
     np.testing.assert_array_equal(np.load(path), cdist(vectors(300), vectors(300)))
     calls = []
     all_pairs(vectors(300), "euclidean", path, on_progress=lambda *at: calls.append(at))
@@ -245,7 +245,7 @@ def test_one_process_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(allpairs, "WIDEST", 64)
     path = tmp_path / "D.npy"
 
-    def intrude(done, total, seconds):
+    def intrude(stage, done, total):
         with pytest.raises(ValueError, match="Another process is computing"):
             all_pairs(vectors(300), "euclidean", path)
 

@@ -15,6 +15,7 @@ from medianmap.app.watch import Watch
 from medianmap.explore import layout, prototype_dissimilarities
 from medianmap.readers import read
 from medianmap.refine import refine_som, swap_medoids
+from medianmap.sources.all_pairs import all_pairs
 from medianmap.utils.progress import followed, in_steps, step
 
 
@@ -40,6 +41,16 @@ def test_nobody_hears_steps_unless_followed():
         assert [part.stop for part in in_steps("rows", 7, 3)] == [3, 6, 7]
     step("after", 1, 2)
     assert notes.told == {"work": [(1, 2)], "rows": [(0, 7), (3, 7), (6, 7), (7, 7)]}
+
+
+def test_a_callback_of_ones_own_hears_instead_of_the_follower():
+    around, own = Notes(), Notes()
+    with followed(around.progress):
+        all_pairs(np.eye(3), "euclidean", on_progress=own.progress)
+        assert around.told == {}
+        all_pairs(np.eye(3), "euclidean")
+    assert own.told == around.told
+    assert own.told["dissimilarities"][-1] == (6, 6)
 
 
 @pytest.mark.parametrize("kicks", [0, 3])

@@ -75,8 +75,8 @@ def _health(fitted: Any, given: Given, watch: Watch) -> Health | None:
     """Of the dissimilarities that the map goes by; means of vectors have none."""
     with limited(1):
         if given.source is not None:
-            return check_dissimilarity(given.source, max_points=MOST_COMPUTED, on_progress=watch.entries)
+            return check_dissimilarity(given.source, max_points=MOST_COMPUTED, on_progress=watch.progress)
         if not hasattr(fitted, "metric"):
             return None
         how = {"metric": fitted.metric, "metric_params": fitted.metric_params_}
-        return check_dissimilarity(given.objects, **how, max_points=MOST_COMPUTED, on_progress=watch.entries)
+        return check_dissimilarity(given.objects, **how, max_points=MOST_COMPUTED, on_progress=watch.progress)

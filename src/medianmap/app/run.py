@@ -205,7 +205,7 @@ def about_data(file: str, given: Given) -> dict[str, Any]:
 def checked(source: Source, given: Given, settings: FitSettings, most: int, watch: Watch) -> Health:
     """The health of the dissimilarities; what no map can use is an error."""
     with limited(1), followed(watch.progress):  # the same bits everywhere; small eigenproblems are slower on more
-        health = check_dissimilarity(source, seed=settings.seed, max_points=most, on_progress=watch.entries)
+        health = check_dissimilarity(source, seed=settings.seed, max_points=most, on_progress=watch.progress)
     wrong = [finding.sentence for finding in health.findings if finding.level == "error"]
     if wrong:
         raise ValueError(f"{given.name}: {wrong[0]}")

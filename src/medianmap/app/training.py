@@ -57,7 +57,7 @@ def compared(settings: FitSettings, given: Given, shop: Workshop, watch: Watch) 
     matrix = all_pairs(
         given.objects, source.metric.name, path, metric_params=dict(settings.params), ids=given.ids,
         n_jobs=settings.threads,
-        on_progress=lambda done, total, seconds: watch.progress("dissimilarities", done, total),
+        on_progress=watch.progress,
     )  # fmt: skip
     return Compared(source.objects, source.metric, given.ids, settings.threads, matrix=matrix)
 

@@ -12,8 +12,4 @@ class Watch:
         """One sentence for the user: what was chosen for them, or what looks wrong."""
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
-        """`done` of `total` steps of a stage are over; None where their number is not known."""
-
-    def entries(self, done: int, total: int, seconds: float) -> None:
-        """Entries of dissimilarities were read to check their health."""
-        self.progress("health", done, total)
+        """`done` of `total` steps of a stage are over; total is None where it is not known."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from ..core.engine import State
 from ..core.quality import medoid_silhouette
 from ..core.start import spread
 from ..estimators.base import BaseMap, Trained, as_generator
-from ..sources.all_pairs import OnProgress
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag
+from ..utils.progress import OnProgress, step
 from ..utils.tables import table
 from .refits import Refits, check_map, refits
 from .stability import agreement
@@ -93,7 +92,7 @@ def k_path(
         drawn by the k-medoids++ rule given those (neural gas is warmed up a little, as in `beta_path`). The error of
         median and batch K-means then never rises with K. Of all fits to all points the one of least error is kept.
     random_state : seeds everything; None takes the estimator's own.
-    on_progress : called after every fit with the number of fits so far, of all, and the seconds since the first began.
+    on_progress : called as on_progress("fits", done, total) after every fit.
     """
     check_map(estimator, "n_clusters", "k_path takes K-means and neural gas; `width_front` is for SOMs.")
     check_count(n_restarts, "n_restarts")
@@ -138,13 +137,8 @@ def k_path(
 
 def _counting(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
     """What tells of every fit that is done."""
-    began, done = perf_counter(), count(1)
-
-    def tell() -> None:
-        if on_progress is not None:
-            on_progress(next(done), total, perf_counter() - began)
-
-    return tell
+    report, done = on_progress or step, count(1)
+    return lambda: report("fits", next(done), total)
 
 
 def _sizes(n_clusters: Any) -> list[int]:

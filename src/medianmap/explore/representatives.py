@@ -5,7 +5,6 @@ representatives -> medoid (one cluster) -> blocks of dissimilarities; outliers a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -18,10 +17,9 @@ from ..readers.clusters import Clusters
 from ..sources import ALL, DenseSource, Source, SubsetSource, as_dissimilarity, check_entries
 from ..sources.base import panels, rows_per_panel
 from ..utils.checks import check_count, check_n_jobs, check_nonnegative, refuse_duplicate_ids
+from ..utils.progress import OnProgress, step
 from ..utils.threads import limited
 
-# (dissimilarities done, of how many, seconds since the call began)
-OnProgress: TypeAlias = Callable[[int, int, float], None]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 
@@ -87,7 +85,7 @@ def representatives(
         others drawn without replacement, from a stream of random numbers that `seed` and the cluster's place fix.
         Dissimilarities to the medoid, means and outliers are of all members even so. None: no cluster is sampled.
     outlier_mads : see `outliers`.
-    on_progress : called as on_progress(done, total, seconds) after every block.
+    on_progress : called as on_progress("dissimilarities", done, total) after every block.
     """
     check_n_jobs(n_jobs)
     check_nonnegative(outlier_mads, "outlier_mads")
@@ -282,7 +280,7 @@ def _blocks(n: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:
 
 
 class _Progress:
-    """Tells on_progress how many dissimilarities are done, of how many, in how many seconds."""
+    """Tells on_progress how many dissimilarities are done, and of how many."""
 
     def __init__(
         self, symmetric: bool, places: list[IntArray], compared: list[IntArray], on_progress: OnProgress | None
@@ -290,13 +288,11 @@ class _Progress:
         sizes = [(len(p), len(c)) for p, c in zip(places, compared, strict=True) if len(p) > 1]
         self.total = sum(2 * n + _area(c, symmetric) for n, c in sizes)
         self.done = 0
-        self.on_progress = on_progress
-        self.began = time.perf_counter()
+        self.on_progress = on_progress or step
 
     def __call__(self, n: int) -> None:
         self.done += n
-        if self.on_progress is not None:
-            self.on_progress(self.done, self.total, time.perf_counter() - self.began)
+        self.on_progress("dissimilarities", self.done, self.total)
 
 
 def _area(n: int, symmetric: bool) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,10 @@ from ..utils.checks import check_count, check_flag, check_n_jobs
 from ..utils.extras import require
 from ..utils.files import atomic, packed
 from ..utils.fingerprint import digest
+from ..utils.progress import OnProgress, step
 from ..utils.threads import limited
 from .growing import Growing, growing
 from .queries import Block, Queries, as_queries, dissimilarities
-
-# (objects done, of how many if that is known, seconds since the call began)
-OnProgress: TypeAlias = Callable[[int, int | None, float], None]
 
 COLUMNS = ("id", "prototype", "dissimilarity", "second", "second_dissimilarity")
 ENDINGS = (".tsv", ".tsv.gz", ".parquet")
@@ -81,7 +79,7 @@ def assign_all(
     resume : go on where a run that was interrupted or killed left off, with the same X from its beginning: the objects
         already done are compared with those of the earlier run, and none is computed again. The file is the same to the
         last bit as without the interruption. False starts anew.
-    on_progress : called as on_progress(done, total or None, seconds) after every block.
+    on_progress : called as on_progress("assignment", done, total or None) after every block.
 
     Columns: id, prototype (from 0), dissimilarity, second, second_dissimilarity (empty if there is one prototype), and
     class for a classifier. Ties go to the lower prototype. Numbers of a .tsv are written so that they read back exact.
@@ -101,7 +99,7 @@ def assign_all(
     with limited(n_jobs), limited(1), growing(target) as rows:  # our own threads do the work, not those of BLAS
         about = {"model": told.fingerprint(), "data": queries.sample(), "columns": told.columns, "block": block}
         rows.open(about, "\t".join(told.columns).encode() + b"\n", resume)
-        return _pass(told, queries, rows, n_jobs, on_progress or (lambda *at: None), started)
+        return _pass(told, queries, rows, n_jobs, on_progress or step, started)
 
 
 def map_of(model: Any) -> BaseMap:
@@ -192,7 +190,7 @@ def _pass(
                 rows.vouch()
                 safe = time.perf_counter()
             if n >= resumed:
-                report(n, queries.n, time.perf_counter() - started)
+                report("assignment", n, queries.n)
     except KeyboardInterrupt:
         rows.vouch()
         kept = rows.marks[-1].n if rows.marks else 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,14 +15,12 @@ from numpy.typing import DTypeLike, NDArray
 from ..utils.checks import check_n_jobs
 from ..utils.files import check_target
 from ..utils.fingerprint import digest
+from ..utils.progress import OnProgress, step
 from ..utils.threads import limited
 from . import ComputedSource, DenseSource, as_dissimilarity
 from .computed import panel_height
 from .journal import START, Journal, Place, differs, open_journal
 from .stored import Sidecar, journal_path, open_store, read_sidecar, sidecar_path
-
-# (dissimilarities done, of how many, seconds since the call began)
-OnProgress: TypeAlias = Callable[[int, int, float], None]
 
 WIDEST = 4096  # columns of a block, so that its float64 values take 16 MB at most
 # A block should take about this long, so that progress is seen and little is lost by a kill.
@@ -51,7 +49,7 @@ def all_pairs(
     path : a .npy file to write, with a sidecar `<path>.json`; None keeps the matrix in memory. With a path the matrix
         is never held in memory: it is written block by block into a memory map.
     dtype : float64, or float32 for half the space (values are rounded once, after they are computed).
-    on_progress : called as on_progress(done, total, seconds) after every block.
+    on_progress : called as on_progress("dissimilarities", done, total) after every block.
     resume : go on where a run that was interrupted or killed left off; the file is the same to the last bit as without
         the interruption. A file that is finished already is opened and nothing computed. Other objects, metric,
         parameters or dtype under the same path are refused. False starts anew and replaces what is there.
@@ -101,17 +99,15 @@ def computed_blocks(source: ComputedSource, D: NDArray[Any], place: Place = STAR
 
 
 class _Report:
-    """Tells on_progress how many dissimilarities are done, of how many, in how many seconds."""
+    """Tells on_progress how many dissimilarities are done, and of how many."""
 
     def __init__(self, source: ComputedSource, on_progress: OnProgress | None) -> None:
         self.n = source.shape[0]
         self.symmetric = source.symmetric
-        self.on_progress = on_progress
-        self.began = time.perf_counter()
+        self.on_progress = on_progress or step
 
     def __call__(self, place: Place) -> None:
-        if self.on_progress is not None:
-            self.on_progress(self.done(place), self.done((self.n, 0)), time.perf_counter() - self.began)
+        self.on_progress("dissimilarities", self.done(place), self.done((self.n, 0)))
 
     def done(self, place: Place) -> int:
         """How many dissimilarities lie before a place; of a symmetric matrix those with i <= l count."""

@@ -1,4 +1,4 @@
-"""How far a long loop is: `step` tells whoever follows, and costs next to nothing where nobody does."""
+"""How far long work is: the one kind of progress callback, and `step`, which tells whoever follows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# (stage, done, total): what is worked at, and how much of how much is done.
-Follower = Callable[[str, int, "int | None"], None]
+# Called as on_progress(stage, done, total): what is worked on, how much of it is done, and of how much; the total is
+# None where it is not known, and may grow on the way. `step` is one of these, too: functions with a parameter
+# `on_progress` call `on_progress or step`.
+OnProgress = Callable[[str, int, "int | None"], None]
 
-# Of this thread alone: what runs beside others, as restarts do, has no place in one bar.
-_follower: ContextVar[Follower | None] = ContextVar("follower", default=None)
+# Of this thread alone: work that runs beside other work, as restarts do, has no place in one bar.
+_follower: ContextVar[OnProgress | None] = ContextVar("follower", default=None)
 
 
 @contextmanager
-def followed(follower: Follower) -> Iterator[None]:
-    """The follower hears of the steps inside."""
+def followed(follower: OnProgress) -> Iterator[None]:
+    """The follower is told of the steps inside."""
     before = _follower.set(follower)
     try:
         yield
@@ -24,7 +26,7 @@ def followed(follower: Follower) -> Iterator[None]:
 
 
 def step(stage: str, done: int, total: int | None) -> None:
-    """Tell that `done` of `total` steps of a stage are over; a total may grow on the way."""
+    """Tell the follower that `done` of `total` steps of a stage are over; costs next to nothing where there is none."""
     follower = _follower.get()
     if follower is not None:
         follower(stage, done, total)

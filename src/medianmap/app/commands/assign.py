@@ -53,7 +53,7 @@ def assign(
     with watched() as watch, printed("assigned.tsv") if is_stdout(out) else nullcontext(out) as target:
         done = assign_all(
             fitted, objects, target, block=block, n_jobs=threads, resume=not restart,
-            on_progress=lambda done, total, _: watch.progress("assignment", done, total or length),
+            on_progress=lambda stage, done, total: watch.progress(stage, done, total or length),
         )  # fmt: skip
     fresh = done.n_objects - done.n_resumed
     taken = f", {done.n_resumed} of them by an earlier run" if done.n_resumed else ""

@@ -48,7 +48,7 @@ def check(
 
     with watched() as watch, followed(watch.progress):
         source = open_source(file, metric, params, reading, threads)
-        health = check_dissimilarity(source, seed=seed, on_progress=watch.entries)
+        health = check_dissimilarity(source, seed=seed)
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
     context.exit(0 if health.ok else 2)
 

@@ -55,7 +55,7 @@ def distances(
             records = read_objects(file, reading)
         stored = all_pairs(
             records.objects, metric, target, metric_params=metric_params, ids=records.ids, dtype=dtype, n_jobs=threads,
-            resume=not restart, on_progress=lambda done, total, _: watch.progress("dissimilarities", done, total),
+            resume=not restart, on_progress=watch.progress,
         )  # fmt: skip
     if is_stdout(out):
         return

@@ -78,8 +78,7 @@ def path(
             init="k-medoids++", n_init=starts or STARTS[kind], random_state=seed, n_jobs=threads,
         )  # fmt: skip
         found = medianmap.k_path(
-            map_, X, wanted, n_restarts=restarts, stability=stability,
-            on_progress=lambda done, total, seconds: watch.progress("fits", done, total),
+            map_, X, wanted, n_restarts=restarts, stability=stability, on_progress=watch.progress,
         )  # fmt: skip
     texts: dict[Path | None, bytes] = {out: as_tsv(found.as_records()).encode()}
     if plot is not None:
@@ -108,7 +107,7 @@ def _compared(
         return records.objects, metric
     return all_pairs(
         records.objects, metric, metric_params=params, ids=records.ids, n_jobs=threads,
-        on_progress=lambda done, total, seconds: watch.progress("dissimilarities", done, total),
+        on_progress=watch.progress,
     ), "precomputed"  # fmt: skip
 
 

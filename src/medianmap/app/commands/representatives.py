@@ -69,8 +69,7 @@ def representatives(
                 given = read_clusters(clusters)
                 records, ids, objects = _input(file, metric, reading)
             found = find(given, ids, objects, metric, metric_params=metric_params, max_members=max_members,
-                         outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=lambda done, total, _:
-                         watch.progress("dissimilarities", done, total))  # fmt: skip
+                         outlier_mads=outlier_mads, seed=seed, n_jobs=threads, on_progress=watch.progress)  # fmt: skip
             sums = {"objects": len(ids), **about_file(file), "clusters": about_file(clusters)}
             names = write_representatives(shop.files, given, found, ids, records, config_lines(values, sums), gzip)
         except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from ...sources import ComputedSource, DenseSource, Source, SubsetSource, as_dis
 from ...sources.base import IntArray, is_source
 from ...sources.computed import block_in_steps
 from ...utils.checks import check_count
+from ...utils.progress import OnProgress
 from . import findings as verdict
 from .entries import Scan, scan
 from .findings import Finding, Health
@@ -33,7 +34,7 @@ def check_dissimilarity(
     n_landmarks: int = 400,
     n_samples: int = 8,
     n_neighbors: int = 10,
-    on_progress: Callable[[int, int, float], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Health:
     """Look at a table of dissimilarities before a map is made of it.
 
@@ -51,7 +52,7 @@ def check_dissimilarity(
     n_landmarks, n_samples : the spectrum and hubness are taken from `n_samples` random sets of `n_landmarks` points;
         from all points where there are at most twice `n_landmarks`.
     n_neighbors : k of the k-occurrences whose skewness measures hubness.
-    on_progress : called as on_progress(entries read, of how many, seconds) while all entries are read.
+    on_progress : called as on_progress("health", done, total) of entries while all are read.
 
     Examples
     --------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...sources import DenseSource, Source, panels
 from ...sources.checks import TILE
+from ...utils.progress import OnProgress, step
 
 # What is counted, with the first place in row order; ASYMMETRIC counts unordered pairs, the others entries.
 NAN, INF, NEGATIVE, ZERO, ASYMMETRIC = range(5)
@@ -47,12 +46,12 @@ class Scan:
         return int(self.counts[NAN] + self.counts[INF] + self.counts[NEGATIVE])
 
 
-def scan(source: Source, on_progress: Callable[[int, int, float], None] | None = None) -> Scan:
+def scan(source: Source, on_progress: OnProgress | None = None) -> Scan:
     """Read D once; a source that is symmetric by construction is read by half.
 
-    on_progress : called as on_progress(done, total, seconds) now and then, of entries.
+    on_progress : called as on_progress("health", done, total) now and then, of entries.
     """
-    began = time.perf_counter()
+    report = on_progress or step
     n = source.shape[0]
     counts, first = np.zeros(5, np.int64), np.full(5, n * n, np.int64)
     figures = np.array([np.inf, -np.inf, 0.0, 0.0])  # low, high, total, worst
@@ -70,8 +69,8 @@ def scan(source: Source, on_progress: Callable[[int, int, float], None] | None =
             _scan_tile(
                 upper, lower, rows.start, cols.start, counts, first, figures, worst_place, diagonal, row_maxima, parent
             )
-        if on_progress is not None:  # what is left is the square below and right of the rows so far
-            on_progress(n * n - (n - rows.stop) ** 2, n * n, time.perf_counter() - began)
+        # What is left is the square below and right of the rows so far.
+        report("health", n * n - (n - rows.stop) ** 2, n * n)
     low, high, total, worst = figures
     return Scan(
         n,
