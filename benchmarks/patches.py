@@ -23,7 +23,7 @@ import numpy as np
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer
 from medianmap.datasets import simulate_chromosomes, simulate_protein_families
-from medianmap.explore.beta_path import standard_error
+from medianmap.explore.refits import standard_error
 from reproduction import patches as protocol
 
 CHUNK = 1000

@@ -15,7 +15,8 @@ from sklearn.model_selection import ShuffleSplit
 
 from medianmap import BatchNeuralGas, MedianKMeans, MedianNeuralGas, PrototypeClassifier
 from medianmap.datasets import load_breast_cancer, load_iris
-from medianmap.explore.beta_path import BETAS, beta_path, standard_error
+from medianmap.explore.beta_path import BETAS, beta_path
+from medianmap.explore.refits import standard_error
 from reproduction import breast_cancer as protocol
 
 

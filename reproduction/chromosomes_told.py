@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from medianmap.explore.beta_path import standard_error
+from medianmap.explore.refits import standard_error
 
 from .chromosomes import (
     HALVES,

@@ -11,7 +11,7 @@ from medianmap.core.spaces import squared_distances
 from medianmap.datasets import load_iris
 from medianmap.estimators.classifier import PrototypeClassifier
 from medianmap.estimators.maps import BatchNeuralGas, MedianNeuralGas
-from medianmap.explore.beta_path import standard_error
+from medianmap.explore.refits import standard_error
 
 from .judging import affinity, faster_pam, has_kmedoids
 from .plan import Plan, Record, Task, task

@@ -10,7 +10,7 @@ import numpy as np
 
 from medianmap.datasets import load_iris
 from medianmap.estimators.maps import BatchNeuralGas, MedianNeuralGas
-from medianmap.explore.beta_path import standard_error
+from medianmap.explore.refits import standard_error
 from medianmap.utils.extras import require
 from medianmap.utils.files import atomic
 from medianmap.utils.palette import FILLS, LINES

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import ShuffleSplit
 
 from medianmap.estimators.maps import MedianKMeans, MedianNeuralGas
-from medianmap.explore.beta_path import BETAS, standard_error
+from medianmap.explore.beta_path import BETAS
+from medianmap.explore.refits import standard_error
 from medianmap.sources.base import IntArray
 
 from .judging import affinity, faster_pam, has_kmedoids, judged, judged_medoids, leave_one_out, neighbours, share

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from medianmap.explore.beta_path import standard_error
+from medianmap.explore.refits import standard_error
 
 from .chromosomes import Setting, halves, one
 from .plan import Plan, Task, task

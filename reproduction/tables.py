@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medianmap.explore.beta_path import standard_error
+from medianmap.explore.refits import standard_error
 
 
 @dataclass(frozen=True)

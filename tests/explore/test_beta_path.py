@@ -19,7 +19,8 @@ from medianmap.core.engine import State
 from medianmap.core.quality import kmeans_cost
 from medianmap.datasets import load_iris
 from medianmap.estimators.base import Supervision
-from medianmap.explore.beta_path import BetaPath, beta_path, standard_error
+from medianmap.explore.beta_path import BetaPath, beta_path
+from medianmap.explore.refits import standard_error
 
 HALVES = ShuffleSplit(3, test_size=0.5, random_state=0)
 
@@ -157,6 +158,13 @@ def test_strings_can_be_split(rng):
     assert path.accuracy["learned"].mean() == 1.0
 
 
+def test_every_fit_is_told(rng):
+    told = []
+    clf = PrototypeClassifier(MedianKMeans(2, metric="precomputed"))
+    beta_path(clf, blob_distances(rng, 20), np.arange(20) % 2, [0.5], cv=3, on_progress=lambda *at: told.append(at))
+    assert told == [("fits", k, 8) for k in range(1, 9)]  # two betas, on three folds and on all points
+
+
 def test_standard_error_by_hand():
     assert standard_error(np.array([1.0, 2, 3])) == pytest.approx(1 / np.sqrt(3))
     assert standard_error(np.array([[4.0]])) == 0
@@ -166,7 +174,7 @@ def test_mistakes_are_said(rng):
     D = blob_distances(rng, n=20)
     clf = PrototypeClassifier(MedianKMeans(2, metric="precomputed"))
     for betas in (0.5, None, "0.5"):
-        with pytest.raises(ValueError, match=r"betas is .*; pass a list of numbers in \(0, 1\]"):
+        with pytest.raises(ValueError, match=r"betas is .*; .*list"):
             beta_path(clf, D, np.arange(20) % 2, betas)
     with pytest.raises(ValueError, match="cv holds no splits"):
         beta_path(clf, D, np.arange(20) % 2, cv=[])
@@ -187,7 +195,7 @@ def test_mistakes_are_said(rng):
         beta_path(clf.estimator, D, np.arange(20) % 2)
     with pytest.raises(TypeError, match="estimator is a NoneType; pass one of medianmap's maps"):
         beta_path(PrototypeClassifier(None), D, np.arange(20) % 2)
-    with pytest.raises(TypeError, match="estimator is a PatchClusterer, whose passes cannot go on"):
+    with pytest.raises(TypeError, match="estimator is a PatchClusterer"):
         beta_path(PrototypeClassifier(PatchClusterer(clf.estimator)), D, np.arange(20) % 2)
     with pytest.raises(ValueError, match=r"beta is 0; it must lie in \(0, 1\]"):
         beta_path(clf, D, np.arange(20) % 2, [0.5, 0])

@@ -20,8 +20,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..search.weights import Weights
-from ..sources.base import ALL, FloatArray, IntArray, Source, mean_of_pairs, panels, plain, point_rows, rows_per_panel
-from ..sources.memory import SubsetSource
+from ..sources.base import (
+    ALL,
+    FloatArray,
+    Index,
+    IntArray,
+    Source,
+    mean_of_pairs,
+    panels,
+    plain,
+    point_rows,
+    rows_per_panel,
+)
+from ..sources.memory import RectangleSource, SubsetSource
 from ..utils.threads import limited, run_chunks
 
 # Coefficients below this share of the prototype's largest are dropped, and the others scaled up to sum 1 again.
@@ -133,6 +144,14 @@ class RelationalSpace:
         alpha = P.copy()
         run_chunks(lambda js: _shares(weights, js, alpha), list(panels(len(P), 8)), self.n_jobs)
         return alpha, alpha.size
+
+    # --- what the folders above ask
+
+    def training_data(self, points: Index) -> Source:
+        return self.source if isinstance(points, slice) else SubsetSource(self.source, points)
+
+    def query_data(self, queries: Index, points: IntArray) -> Source:
+        return RectangleSource(self.source, np.arange(self.n_points)[queries], points)
 
 
 def _shares(weights: Weights, js: slice, alpha: FloatArray) -> None:

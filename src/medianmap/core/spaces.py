@@ -16,8 +16,8 @@ from scipy.spatial.distance import cdist
 
 from ..search import Search, make_search
 from ..search.weights import Weights
-from ..sources.base import FloatArray, IntArray, Source, mean_of_pairs, panels, points_to
-from ..sources.memory import SubsetSource
+from ..sources.base import FloatArray, Index, IntArray, Source, mean_of_pairs, panels, points_to
+from ..sources.memory import RectangleSource, SubsetSource
 from ..utils.threads import run_chunks
 
 COLLISIONS = ("distinct", "noise", "allow")
@@ -65,6 +65,16 @@ class Space(Protocol):
 
     def update(self, weights: Weights, P: NDArray[Any]) -> tuple[NDArray[Any], int]:
         """New prototypes that minimise the cost for these weights, and the number of terms evaluated."""
+        ...
+
+    # --- what the folders above ask
+
+    def training_data(self, points: Index) -> Any:
+        """X for another fit, to some of the points: vectors, or a source of dissimilarities."""
+        ...
+
+    def query_data(self, queries: Index, points: IntArray) -> Any:
+        """X for `predict` of the points `queries`, by a map fitted to `training_data(points)`."""
         ...
 
 
@@ -121,6 +131,14 @@ class MedianSpace:
         finder = self.search(weights, P)
         return finder.place(weights.alive, P, self.collisions == "distinct"), finder.terms
 
+    # --- what the folders above ask
+
+    def training_data(self, points: Index) -> Source:
+        return self.source if isinstance(points, slice) else SubsetSource(self.source, points)
+
+    def query_data(self, queries: Index, points: IntArray) -> Source:
+        return RectangleSource(self.source, np.arange(self.n_points)[queries], points)
+
 
 @dataclass(frozen=True)
 class VectorSpace:
@@ -166,6 +184,14 @@ class VectorSpace:
         A, W = weights.A, P.copy()
         run_chunks(lambda js: _means(A[js], self.X, W[js]), list(panels(len(W), 8)), self.n_jobs)
         return W, A.size
+
+    # --- what the folders above ask
+
+    def training_data(self, points: Index) -> FloatArray:
+        return self.X[points]
+
+    def query_data(self, queries: Index, points: IntArray) -> FloatArray:
+        return self.X[queries]
 
 
 def squared_distances(X: FloatArray, W: FloatArray, n_jobs: int | None = None) -> FloatArray:

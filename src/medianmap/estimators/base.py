@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -357,6 +357,14 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     @property
     def _n_features_out(self) -> int:
         return len(self.hits_)
+
+    # --- what the folders above ask
+
+    _init_takes_prototypes = True  # whether `init` takes the prototypes of another fit
+
+    def _for_refit(self, params: dict[str, Any]) -> Self:
+        """An unfitted copy with other parameters, for X as `Space.training_data` gives it."""
+        return clone(self).set_params(**params)
 
 
 def replace_fitted(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:

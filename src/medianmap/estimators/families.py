@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +130,11 @@ class DissimilarityMap(BaseMap):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed
         return tags
+
+    # --- what the folders above ask
+
+    def _for_refit(self, params: dict[str, Any]) -> Self:
+        return super()._for_refit({**params, "metric": "precomputed", "metric_params": None})
 
 
 def source_of(space: Space) -> Source:
@@ -340,6 +345,10 @@ class RelationalMap(DissimilarityMap):
         else:
             D = self._from_training_points(X, self.support_, getattr(self, "support_ids_", None))
         return products(D, self.coefficients_, self.n_jobs) - self.self_terms_ + 0.0
+
+    # --- what the folders above ask
+
+    _init_takes_prototypes = False  # they are coefficients
 
 
 class BatchMap(BaseMap):

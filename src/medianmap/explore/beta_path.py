@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from ..core.engine import State
 from ..core.labels import UNLABELLED, LabelVectors, training_labels, why_none_counts
-from ..core.relational import RelationalSpace
-from ..core.spaces import MedianSpace, Space, VectorSpace
 from ..estimators.base import BaseMap, Supervision, Trained
 from ..estimators.classifier import LABELINGS, PrototypeClassifier, check_classifier, majority_labels
 from ..sources import ALL
 from ..sources.base import FloatArray, Index, IntArray
-from ..utils.checks import check_beta, check_n_prototypes, check_weights
+from ..utils.checks import check_beta, check_n_prototypes
+from ..utils.progress import OnProgress
 from ..utils.tables import table
-from ..utils.threads import limited
-from .refits import data_of
+from .refits import check_data, check_estimator, check_values, mean_columns, refits
 
 BETAS = (1.0, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 
@@ -54,16 +51,9 @@ class BetaPath:
         """(B,) records: beta, mean accuracy and its standard error for each labeling, the errors of the whole fit."""
         columns: dict[str, FloatArray] = {"beta": self.betas}
         for labeling in LABELINGS:
-            columns[f"accuracy_{labeling}"] = self.accuracy[labeling].mean(axis=1)
-            columns[f"standard_error_{labeling}"] = standard_error(self.accuracy[labeling])
+            columns |= mean_columns(f"accuracy_{labeling}", f"standard_error_{labeling}", self.accuracy[labeling])
         columns |= {"quantization_error": self.quantization_error, "agreement": self.agreement}
         return table(**columns)
-
-
-def standard_error(values: FloatArray) -> FloatArray:
-    """Standard deviation over the last axis (S,) divided by sqrt(S); 0 for a single value."""
-    n = values.shape[-1]
-    return values.std(axis=-1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(values.shape[:-1])
 
 
 def beta_path(
@@ -75,61 +65,85 @@ def beta_path(
     cv: Any = 5,
     sample_weight: Any = None,
     warm_start: bool = True,
+    on_progress: OnProgress | None = None,
 ) -> BetaPath:
-    """Accuracy, quantization error and label agreement along a grid of beta.
-
-    classifier : its map and label_scale are used; beta and labeling run over all values.
-    X, y, sample_weight : as `PrototypeClassifier.fit` takes them.
-    betas : in (0, 1]; taken in descending order, after 1, the unsupervised map.
-    cv : number of folds, any scikit-learn splitter, or a list of (train, test); points without label are not judged.
-    warm_start : the unsupervised map is annealed as its parameters say; each next fit starts from the prototypes and
-        labels of the one before, warmed up a little (neural gas: sigma = K/15, SOM: 0.5), and cools in a tenth of the
-        epochs. False anneals every fit from the map's own start: for neural gas and SOM several times slower.
+    """Accuracy, quantization error and label agreement along a list of beta: how much should labels count?
 
     A median map's dissimilarities are computed once and serve every fit; metric parameters that the data fix (the
-    variances of "seuclidean") are therefore those of all points, those held out included.
+    variances of "seuclidean") are therefore those of all points, including those held out.
+
+    Parameters
+    ----------
+    classifier : PrototypeClassifier
+        Its map and `label_scale` are used; `beta` and `labeling` run over all values.
+    X, y, sample_weight : as `PrototypeClassifier.fit` takes them
+    betas : values of beta in (0, 1], in any order
+        1, the unsupervised map, is always added.
+    cv : int, scikit-learn splitter or list of (train, test), default=5
+        How points are held out to measure accuracy; points without label are not judged.
+    warm_start : bool, default=True
+        The unsupervised map is annealed as its parameters say; each next fit starts from the prototypes and labels of
+        the one before, warmed up a little (neural gas: sigma = K/15, SOM: 0.5), and cools in a tenth of the epochs.
+        False anneals every fit from the map's own start: several times slower for neural gas and SOM.
+    on_progress : callable or None
+        Called as `on_progress("fits", done, total)` after every fit.
+
+    Returns
+    -------
+    BetaPath
+        Figures (B,) and accuracies (B, S) of S splits, beta descending from 1; `best_beta()` suggests one,
+        `as_records()` is a table.
+
+    See Also
+    --------
+    k_path : the same for the number of prototypes; choose that first, without labels.
+    label_report : which labels look wrong, and which points to label next.
+
+    Examples
+    --------
+    >>> from medianmap import MedianKMeans, PrototypeClassifier, beta_path
+    >>> words = ["heron", "herons", "hero", "quark", "quarks", "quart"] * 2
+    >>> kind = ["bird", "bird", "bird", "physics", "physics", "physics"] * 2
+    >>> classifier = PrototypeClassifier(MedianKMeans(2, metric="edit", n_init=4, random_state=0))
+    >>> path = beta_path(classifier, words, kind, [0.5], cv=2)
+    >>> path.betas.tolist(), path.accuracy["learned"].shape
+    ([1.0, 0.5], (2, 2))
     """
     check_classifier(classifier)
     classifier._check_parameters()
     estimator: Any = classifier.estimator
-    if not isinstance(estimator, BaseMap):
-        raise TypeError(
-            f"The classifier's estimator is a {type(estimator).__name__}, whose passes cannot go on from each other; "
-            "pass a classifier of one of the maps."
-        )
-    grid = _grid(betas)
-    estimator._check_parameters()
-    estimator._check_beta(float(grid[-1]))
+    check_estimator(estimator)
+    grid = check_values(betas, "betas", check_beta, "[0.9, 0.5, 0.1]", always=[1.0])[::-1]
+    estimator._check_beta(grid[-1])
     K, called = estimator._size()
-    with limited(estimator.n_jobs):
-        given = estimator._given_space(X)
-        m = check_weights(sample_weight, given.n_points)
-        labels = training_labels(y, m, stacklevel=3)
-        splits = _splits(cv, labels, m)
-        for train, _ in splits:
-            check_n_prototypes(K, int(np.count_nonzero(m[train])), called)
-        space = estimator._ready(given, m, K)
-    task = _Task(estimator, space, labels, m, classifier.label_scale == "mean", grid, warm_start)
+    given, m = check_data(estimator, X, sample_weight)
+    labels = training_labels(y, m, stacklevel=3)
+    splits = _splits(cv, labels, m)
+    for train, _ in splits:
+        check_n_prototypes(K, int(np.count_nonzero(m[train])), called)
+    fits = refits(estimator, given, m, K, (1 + len(splits)) * len(grid), on_progress)
+
+    def path(points: Index) -> Iterator[tuple[BaseMap, Trained]]:
+        """A map for every beta, fitted to some of the points."""
+        before: State | None = None
+        for beta in grid:
+            supervision = Supervision(labels.subset(points), beta, classifier.label_scale == "mean")
+            fitted, trained = fits.fit({}, points, supervision, before)
+            yield fitted, trained
+            before = trained.state if warm_start else None
 
     whole = [
         (fitted.quantization_error_, _accuracy(trained.state.labels, fitted.labels_, labels.numbers, m))
-        for fitted, trained in task.fits(ALL)
+        for fitted, trained in path(ALL)
     ]
     accuracy = {labeling: np.empty((len(grid), len(splits))) for labeling in LABELINGS}
     for s, (train, judged) in enumerate(splits):
-        for b, (fitted, trained) in enumerate(task.fits(train)):
-            winner = task.winners(fitted, train, judged)
+        for b, (fitted, trained) in enumerate(path(train)):
+            winner = fits.winners(fitted, train, judged)
             for labeling, Y in (("learned", trained.state.labels), ("majority", majority_labels(trained))):
                 accuracy[labeling][b, s] = _accuracy(Y, winner, labels.numbers[judged], m[judged])
     quantization_error, agreement = np.array(whole).T
-    return BetaPath(grid, accuracy, quantization_error, agreement)
-
-
-def _grid(betas: Any) -> FloatArray:
-    """(B,) the values of beta, falling from 1."""
-    if isinstance(betas, str) or not isinstance(betas, Iterable):
-        raise ValueError(f"betas is {betas!r}; pass a list of numbers in (0, 1].")
-    return np.array(sorted({1.0, *(check_beta(beta) for beta in betas)}, reverse=True))
+    return BetaPath(np.array(grid), accuracy, quantization_error, agreement)
 
 
 def _splits(cv: Any, labels: LabelVectors, m: FloatArray) -> list[tuple[IntArray, IntArray]]:
@@ -150,37 +164,3 @@ def _splits(cv: Any, labels: LabelVectors, m: FloatArray) -> list[tuple[IntArray
 def _accuracy(Y: FloatArray, winner: IntArray, numbers: IntArray, m: FloatArray) -> float:
     """Share of the labelled points, by weight m (n,), whose class is that of the prototype `winner` (n,)."""
     return float(np.average(Y.argmax(axis=1)[winner] == numbers, weights=m * (numbers != UNLABELLED)))
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What the fits of a path share; the space holds all points, its dissimilarities computed and checked."""
-
-    estimator: BaseMap
-    space: Space
-    labels: LabelVectors
-    m: FloatArray
-    scaled: bool
-    grid: FloatArray
-    warm_start: bool
-
-    def fits(self, train: Index) -> Iterator[tuple[BaseMap, Trained]]:
-        """A fitted map for every beta, on the points `train`."""
-        data = data_of(self.space, train)
-        before: State | None = None
-        for beta in self.grid:
-            fitted: BaseMap = clone(self.estimator)
-            if not isinstance(self.space, VectorSpace):
-                fitted.set_params(metric="precomputed", metric_params=None)
-            supervision = Supervision(self.labels.subset(train), float(beta), self.scaled)
-            trained = fitted._train(data, self.m[train], supervision, before)
-            yield fitted, trained
-            before = trained.state if self.warm_start else None
-
-    def winners(self, fitted: BaseMap, train: IntArray, queries: IntArray) -> IntArray:
-        """(n,) nearest prototype of the points `queries` (n,), in a map fitted to the points `train`."""
-        if isinstance(self.space, RelationalSpace):
-            return fitted.predict(self.space.source.block(queries, train))
-        if isinstance(self.space, MedianSpace):
-            return fitted.assign(self.space.source.block(queries, train[fitted.medoid_indices_]))
-        return fitted.predict(data_of(self.space, queries))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 from ..core.engine import State
 from ..core.quality import medoid_silhouette
 from ..core.start import spread
-from ..estimators.base import BaseMap, Trained, as_generator
+from ..estimators.base import BaseMap, Trained
 from ..sources.base import FloatArray, IntArray
-from ..utils.checks import check_choice, check_count, check_flag
-from ..utils.progress import OnProgress, step
+from ..utils.checks import check_choice, check_count, check_flag, check_n_prototypes
+from ..utils.progress import OnProgress
 from ..utils.tables import table
-from .refits import Refits, check_map, refits
+from .refits import Refits, check_data, check_restarts, check_values, random_seeds, refits
 from .stability import agreement
 
 STABILITIES = ("halves", "restarts")
@@ -78,38 +77,69 @@ def k_path(
     random_state: Any = None,
     on_progress: OnProgress | None = None,
 ) -> KPath:
-    """Quantization error, medoid silhouette and stability along a list of K.
+    """Quantization error, medoid silhouette and stability along a list of K: how many prototypes?
 
-    estimator : K-means or neural gas, median or batch; clones of it are fitted with n_clusters and random_state set.
-    X, sample_weight : as the estimator's fit takes them. Dissimilarities are computed once and serve every fit.
-    n_clusters : the K, in any order.
-    n_restarts : fits for every K whose agreement is the stability; seeds and halves are the same for all K.
-    stability : "halves" fits n_restarts random halves of the points (and once all of them) and compares where all
-        points go then: would other data have the same clusters? "restarts" fits all points from n_restarts starts:
-        does the optimisation find the same clusters again? Fits that stop in poor optima disagree for that alone:
-        give the estimator init="k-medoids++" and several n_init.
-    warm : for every K but the first also go on from the map of the K before: its exemplars and as many more points,
-        drawn by the k-medoids++ rule given those (neural gas is warmed up a little, as in `beta_path`). The error of
-        median and batch K-means then never rises with K. Of all fits to all points the one of least error is kept.
-    random_state : seeds everything; None takes the estimator's own.
-    on_progress : called as on_progress("fits", done, total) after every fit.
+    Dissimilarities are computed once and serve every fit. None of the figures proves a choice.
+
+    Parameters
+    ----------
+    estimator : K-means or neural gas, median or batch
+        Clones of it are fitted with `n_clusters` and `random_state` set.
+    X, sample_weight : as the estimator's `fit` takes them
+    n_clusters : the values of K, in any order
+    n_restarts : int, default=5
+        Fits for every K whose agreement is the stability; seeds and halves are the same for all K.
+    stability : {"halves", "restarts"}, default="halves"
+        "halves" fits `n_restarts` random halves of the points (and once all of them) and compares where all points go
+        then: would other data have the same clusters? "restarts" fits all points from `n_restarts` starts: does the
+        optimisation find the same clusters again? Fits that stop in poor optima disagree for that reason alone: give
+        the estimator `init="k-medoids++"` and several `n_init`.
+    warm : bool, default=True
+        For every K but the first also go on from the map of the K before: its exemplars and as many more points, drawn
+        by the k-medoids++ rule given those (neural gas is warmed up a little, as in `beta_path`). The error of median
+        and batch K-means then never rises with K. Of all fits to all points the one of least error is kept.
+    random_state : int, RandomState, Generator or None
+        Seeds everything; None takes the estimator's own.
+    on_progress : callable or None
+        Called as `on_progress("fits", done, total)` after every fit.
+
+    Returns
+    -------
+    KPath
+        Figures (P,) and prototypes for every K, ascending; `best()` suggests a K, `as_records()` is a table.
+
+    See Also
+    --------
+    width_front : the same for the end width of a SOM.
+    beta_path : the same for the weight of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from medianmap import MedianKMeans, k_path
+    >>> x = np.array([1.0, 1.2, 1.4, 5.0, 5.2, 5.4, 9.0, 9.2, 9.4])
+    >>> path = k_path(MedianKMeans(metric="precomputed", random_state=0), abs(x[:, None] - x), [2, 3, 4])
+    >>> path.best()
+    3
     """
-    check_map(estimator, "n_clusters", "k_path takes K-means and neural gas; `width_front` is for SOMs.")
+    check_restarts(estimator, "n_clusters", "k_path takes K-means and neural gas; `width_front` is for SOMs.")
     check_count(n_restarts, "n_restarts")
     check_choice(stability, "stability", STABILITIES)
     check_flag(warm, "warm")
-    sizes = _sizes(n_clusters)
-    rng = as_generator(estimator.random_state if random_state is None else random_state)
-    fits = refits(estimator, X, sample_weight, max(sizes), "n_clusters")
-    seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=n_restarts)]
-    halves = _halves(len(fits.m), n_restarts, max(sizes), rng) if stability == "halves" else []
+    sizes = check_values(n_clusters, "n_clusters", lambda K: check_count(K, "n_clusters"), "[2, 5, 10]")
+    given, m = check_data(estimator, X, sample_weight)
+    n = int(np.count_nonzero(m))
+    check_n_prototypes(sizes[-1], n)
+    seeds, rng = random_seeds(estimator, random_state, n_restarts)
+    halves = _halves(n, n_restarts, sizes[-1], rng) if stability == "halves" else []
+    cold_seeds = seeds[:1] if halves else seeds
+    n_fits = (len(cold_seeds) + len(halves)) * len(sizes) + (len(sizes) - 1 if warm else 0)
+    fits = refits(estimator, given, m, sizes[-1], n_fits, on_progress).of_positive_weight()
 
-    per_size = 1 + len(halves) if halves else n_restarts
-    fits = replace(fits, after_fit=_counting(per_size * len(sizes) + (len(sizes) - 1 if warm else 0), on_progress))
     kept: list[tuple[BaseMap, Trained, bool]] = []
     stable = []
     for K in sizes:
-        cold = [fits.fit({"n_clusters": K, "random_state": seed}) for seed in (seeds[:1] if halves else seeds)]
+        cold = [fits.fit({"n_clusters": K, "random_state": seed}) for seed in cold_seeds]
         runs = [(*run, False) for run in cold]
         if warm and kept:
             start = _grown(fits, kept[-1][1].state.prototypes, K, rng)
@@ -135,22 +165,6 @@ def k_path(
     )
 
 
-def _counting(total: int, on_progress: OnProgress | None) -> Callable[[], None]:
-    """What tells of every fit that is done."""
-    report, done = on_progress or step, count(1)
-    return lambda: report("fits", next(done), total)
-
-
-def _sizes(n_clusters: Any) -> list[int]:
-    """The K, ascending and each once."""
-    if isinstance(n_clusters, str) or not isinstance(n_clusters, Iterable):
-        raise ValueError(f"n_clusters is {n_clusters!r}; pass a list of numbers of prototypes, for example [2, 5, 10].")
-    sizes = sorted({check_count(K, "n_clusters") for K in n_clusters})
-    if not sizes:
-        raise ValueError("n_clusters is empty; pass at least one number of prototypes.")
-    return sizes
-
-
 def _halves(n: int, count: int, K: int, rng: np.random.Generator) -> list[IntArray]:
     """`count` random halves of n points, sorted: a fit to one is then the fit to these points as they come."""
     if n // 2 < K:
@@ -166,6 +180,5 @@ def _grown(fits: Refits, prototypes: NDArray[Any], K: int, rng: np.random.Genera
 
 def _from_half(fits: Refits, half: IntArray, K: int, seed: int) -> IntArray:
     """(n,) nearest prototype of every point, in a map fitted to the points `half`."""
-    _, trained = fits.fit({"n_clusters": K, "random_state": seed}, half)
-    prototypes = fits.space.lifted(trained.state.prototypes, half)
-    return fits.space.distances(prototypes).argmin(axis=1)
+    fitted, _ = fits.fit({"n_clusters": K, "random_state": seed}, half)
+    return fits.winners(fitted, half)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ..core.quality import topographic_error
-from ..estimators.base import as_generator
 from ..sources.base import FloatArray, IntArray
-from ..utils.checks import check_count, check_flag, check_positive
+from ..utils.checks import check_count, check_flag, check_n_prototypes, check_positive
+from ..utils.progress import OnProgress
 from ..utils.tables import table
-from .beta_path import standard_error
-from .refits import Refits, check_map, refits
+from .refits import Refits, check_data, check_restarts, check_values, mean_columns, random_seeds, refits
 
 WIDTHS = (2.0, 1.0, 0.7, 0.5, 0.3, 0.1, 0.01)
 
@@ -47,8 +46,7 @@ class WidthFront:
         """(P,) records: width, neighborhood, on_front; means over the runs, and standard errors of the two errors."""
         columns: dict[str, NDArray[Any]] = {"width": self.widths, "neighborhood": self.neighborhood}
         for kind in ("topographic", "quantization"):
-            errors = getattr(self, f"{kind}_error")
-            columns |= {f"{kind}_error": errors.mean(axis=1), f"standard_error_{kind}": standard_error(errors)}
+            columns |= mean_columns(f"{kind}_error", f"standard_error_{kind}", getattr(self, f"{kind}_error"))
         columns |= {"som_cost": self.som_cost.mean(axis=1), "epochs": self.epochs.mean(axis=1)}
         return table(**columns, on_front=self.on_front)
 
@@ -63,29 +61,63 @@ def width_front(
     n_restarts: int = 5,
     warm: bool = True,
     random_state: Any = None,
+    on_progress: OnProgress | None = None,
 ) -> WidthFront:
     """Topographic and quantization error of a SOM along a list of end widths, and which of them are on the front.
 
-    estimator : MedianSOM or BatchSOM; clones of it are fitted with sigma_end and random_state set.
-    X, sample_weight : as the estimator's fit takes them. Dissimilarities are computed once and serve every fit.
-    widths : values of sigma_end, in any order.
-    neighborhoods : shapes to compare, for maps that have the parameter `neighborhood`; None takes the map's own.
-    n_restarts : runs over all widths from different starts, the same for every width; single runs differ by more than
-        near widths do. (With init="embedding" and at most 200 points there is one start only.)
-    warm : a run is one annealing in n_epochs epochs from sigma_start to the least width, which stops at every width on
+    A width is on the front if no other is better in one error and at least as good in the other. Dissimilarities are
+    computed once and serve every fit.
+
+    Parameters
+    ----------
+    estimator : MedianSOM or BatchSOM
+        Clones of it are fitted with `sigma_end` and `random_state` set.
+    X, sample_weight : as the estimator's `fit` takes them
+    widths : values of `sigma_end`, in any order
+    neighborhoods : list of str or None
+        Shapes to compare, for maps that have the parameter `neighborhood`; None takes the map's own.
+    n_restarts : int, default=5
+        Runs over all widths from different starts, the same for every width; single runs differ by more than near
+        widths do. (With `init="embedding"` and at most 200 points there is only one start.)
+    warm : bool, default=True
+        A run is one annealing in `n_epochs` epochs from `sigma_start` to the least width, which stops at every width on
         its way until nothing moves: every map goes on from the one before. False anneals every map from the start, in
-        n_epochs epochs each.
-    random_state : seeds the runs; None takes the estimator's own.
+        `n_epochs` epochs each.
+    random_state : int, RandomState, Generator or None
+        Seeds the runs; None takes the estimator's own.
+    on_progress : callable or None
+        Called as `on_progress("fits", done, total)` after every fit.
+
+    Returns
+    -------
+    WidthFront
+        Figures (P, R) of every width and run, widths descending; `as_records()` is a table of means.
+
+    See Also
+    --------
+    k_path : the same for the number of prototypes.
+    beta_path : the same for the weight of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from medianmap import BatchSOM, width_front
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> front = width_front(BatchSOM((3, 3), n_epochs=10, random_state=0), X, [0.3, 1.0], n_restarts=2)
+    >>> front.widths.tolist(), front.topographic_error.shape
+    ([1.0, 0.3], (2, 2))
     """
-    check_map(estimator, "grid", "width_front takes SOMs; `k_path` is for K-means and neural gas.")
+    check_restarts(estimator, "grid", "width_front takes SOMs; `k_path` is for K-means and neural gas.")
     check_count(n_restarts, "n_restarts")
     check_flag(warm, "warm")
-    falling = _falling(widths)
+    falling = check_values(widths, "widths", lambda width: check_positive(width, "sigma_end"), "[1, 0.3, 0.1]")[::-1]
     shapes = _shapes(estimator, neighborhoods)
     K, called = estimator._size()
-    fits = refits(estimator, X, sample_weight, K, called)
-    rng = as_generator(estimator.random_state if random_state is None else random_state)
-    seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=n_restarts)]
+    given, m = check_data(estimator, X, sample_weight)
+    check_n_prototypes(K, int(np.count_nonzero(m)), called)
+    seeds, _ = random_seeds(estimator, random_state, n_restarts)
+    n_fits = len(shapes) * n_restarts * len(falling)
+    fits = refits(estimator, given, m, K, n_fits, on_progress).of_positive_weight()
     runs = [[_run(fits, choice, falling, warm, seed) for seed in seeds] for choice in shapes.values()]
     maps = [list(row) for shape in runs for row in zip(*shape, strict=True)]  # (P, R)
     order, error, cost = (
@@ -133,16 +165,6 @@ def pareto(a: FloatArray, b: FloatArray) -> NDArray[np.bool_]:
     no_worse = (a[:, None] <= a) & (b[:, None] <= b)
     better = (a[:, None] < a) | (b[:, None] < b)
     return np.asarray(~(no_worse & better).any(axis=0))
-
-
-def _falling(widths: Any) -> list[float]:
-    """The widths, descending and each once."""
-    if isinstance(widths, str) or not isinstance(widths, Iterable):
-        raise ValueError(f"widths is {widths!r}; pass a list of positive numbers, for example [1, 0.3, 0.1].")
-    falling = sorted({float(check_positive(width, "sigma_end")) for width in widths}, reverse=True)
-    if not falling:
-        raise ValueError("widths is empty; pass at least one value of sigma_end.")
-    return falling
 
 
 def _shapes(estimator: Any, neighborhoods: Any) -> dict[str, dict[str, str]]:

@@ -78,6 +78,28 @@ class SubsetSource:
         return self.base.block(self.keep[rows], self.keep[cols])
 
 
+@dataclass(frozen=True)
+class RectangleSource:
+    """D[rows, cols] of another source (n, k), renumbered from 0: what a map fitted to the points `cols` is asked."""
+
+    base: Source
+    rows: IntArray
+    cols: IntArray
+    symmetric = False  # rows and columns are different points
+    ids = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.cols)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.base.dtype
+
+    def block(self, rows: Index, cols: Index) -> NDArray[Any]:
+        return self.base.block(self.rows[rows], self.cols[cols])
+
+
 # --- SciPy's condensed form: the upper triangle of a symmetric matrix as one vector, half the memory
 
 

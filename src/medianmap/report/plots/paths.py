@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from ...estimators.classifier import PrototypeClassifier
-from ...explore.beta_path import BETAS, BetaPath, beta_path, standard_error
+from ...explore.beta_path import BETAS, BetaPath, beta_path
 from ...explore.k_path import SUGGESTIONS, KPath, k_path
+from ...explore.refits import standard_error
 from ...explore.width_front import WIDTHS, WidthFront, width_front
 from ...sources.base import FloatArray, IntArray
 from ...utils.extras import require
