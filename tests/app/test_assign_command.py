@@ -106,15 +106,15 @@ def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(words, capsys, monkeypat
     Path("words.txt").write_text("\n".join(WORDS) + "\n")
     from medianmap.predict import assign_all as module
 
-    told = module._Told.rows
+    lines = module.Answers.lines
 
-    def interrupted(self, block, n_jobs):
+    def interrupted(self, block, nearest):
         if block.start == 40:
             raise KeyboardInterrupt
-        return told(self, block, n_jobs)
+        return lines(self, block, nearest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module._Told, "rows", interrupted)
+        patch.setattr(module.Answers, "lines", interrupted)
         assert run("model.mmap", "words.txt", "-o", "out.tsv", "--block", "10") == 130
     assert capsys.readouterr().err == (
         "medianmap: 40 objects of out.tsv are assigned and kept; run the same again to go on.\n"

@@ -94,7 +94,7 @@ def test_series_are_assigned_as_they_were_read(here, rng):
     Path("s.csv").write_text("".join(",".join(map(str, rng.normal(size=n))) + "\n" for n in range(3, 12)))
     assert run("fit", "s.csv", "--read", "kind=series", "--grid", "2x2", "-o", "map", "-q") == 0
     assert run("assign", "map/model.mmap", "s.csv", "--read", "kind=series", "-o", "a.tsv", "-q") == 0
-    assert [row["prototype"] for row in rows("a.tsv")] == [row["neuron"] for row in rows("map/assignments.tsv")]
+    assert [row["prototype"] for row in rows("a.tsv")] == [row["prototype"] for row in rows("map/assignments.tsv")]
 
 
 def test_a_stream_of_dissimilarities_is_sent_to_fit(here, capsys):

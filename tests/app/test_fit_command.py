@@ -49,13 +49,11 @@ def test_all_files_tell_the_same(here, capsys):
     exemplars = [WORDS[i] for i in model.medoid_indices_]
     G = np.array([[edit.between([a], [b])[0, 0] for b in exemplars] for a in WORDS])
     assert [row["id"] for row in table] == IDS
-    assert [int(row["neuron"]) for row in table] == G.argmin(axis=1).tolist()
+    assert [int(row["prototype"]) for row in table] == G.argmin(axis=1).tolist()
     assert [float(row["dissimilarity"]) for row in table] == G.min(axis=1).tolist()
     assert [row["exemplar"] for row in table] == [IDS[model.medoid_indices_[j]] for j in G.argmin(axis=1)]
-    assert [float(row["ratio"]) for row in table] == [
-        1.0 if b == 0 else a / b for a, b in (np.sort(line)[:2] for line in G)
-    ]
-    assert all((float(row["ratio"]) >= 0.9) == (row["border"] == "1") for row in table)
+    assert [float(row["second_dissimilarity"]) for row in table] == np.sort(G, axis=1)[:, 1].tolist()
+    assert [row["border"] for row in table] == [str(int(b == 0 or a / b >= 0.9)) for a, b in np.sort(G, axis=1)[:, :2]]
     assert [row["label"] for row in table] == np.repeat(KIND, 12).tolist()
     assert summary["quality"]["quantization_error"] == G.min(axis=1).sum() / 2
     assert summary["n_points_labelled"] == 36

@@ -39,18 +39,23 @@ def classifier(here):
 def test_a_table_on_standard_output(classifier, capsys):
     assert run("predict", "map/model.mmap", "new.fasta") == 0
     header, *lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert header == ["id", "neuron", "exemplar", "dissimilarity", "second", "ratio", "class", "probability"]
+    assert header == [
+        "id", "prototype", "dissimilarity", "second", "second_dissimilarity", "exemplar", "border", "class",
+        "probability",
+    ]  # fmt: skip
     edit = bind("edit")
     for k, (word, line) in enumerate(zip(NEW, lines, strict=True)):
         d = edit.between([word], list(classifier.estimator_.cluster_centers_))[0]
         order = np.argsort(d, kind="stable")
         shares = classifier.prototype_labels_[order[0]]
-        assert line[:3] == [f"n{k}", str(order[0]), classifier.estimator_.prototype_ids_[order[0]]]
-        assert float(line[3]) == d[order[0]]
-        assert line[4] == str(order[1])
-        assert float(line[5]) == d[order[0]] / d[order[1]]
-        assert line[6] == classifier.classes_[shares.argmax()]
-        assert float(line[7]) == shares.max()
+        assert line[:2] == [f"n{k}", str(order[0])]
+        assert float(line[2]) == d[order[0]]
+        assert line[3] == str(order[1])
+        assert float(line[4]) == d[order[1]]
+        assert line[5] == classifier.estimator_.prototype_ids_[order[0]]
+        assert line[6] == str(int(d[order[0]] / d[order[1]] >= 0.9))
+        assert line[7] == classifier.classes_[shares.argmax()]
+        assert float(line[8]) == shares.max()
 
 
 def test_objects_are_read_as_those_of_training_were(here, capsys):
@@ -118,10 +123,8 @@ def test_training_data_lie_where_the_fit_put_them_and_assign_says_the_same(class
     assert run("predict", "map/model.mmap", "words.fasta", "-o", "p.tsv") == 0
     assert run("assign", "map/model.mmap", "words.fasta", "-o", "a.tsv") == 0
     fitted, predicted, assigned = rows("map/assignments.tsv"), rows("p.tsv"), rows("a.tsv")
-    for name in ("id", "neuron", "exemplar", "dissimilarity", "second", "ratio", "class"):
-        assert [row[name] for row in predicted] == [row[name] for row in fitted]
-    for other, name in (("prototype", "neuron"), ("dissimilarity", "dissimilarity"), ("second", "second")):
-        assert [row[other] for row in assigned] == [row[name] for row in predicted]
+    assert predicted == assigned == [{name: row[name] for name in predicted[0]} for row in fitted]
+    assert list(fitted[0]) == [*predicted[0], "outlier", "label"]
 
 
 def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
@@ -139,7 +142,7 @@ def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
     for name in ("all.npy", "prototypes.npy", "named.csv"):
         assert run("predict", "map/model.mmap", name, "-o", "p.tsv") == 0
         table = rows("p.tsv")
-        assert [int(row["neuron"]) for row in table] == expected.argmin(axis=1).tolist()
+        assert [int(row["prototype"]) for row in table] == expected.argmin(axis=1).tolist()
         assert [float(row["dissimilarity"]) for row in table] == expected.min(axis=1).tolist()
     assert table[1]["id"] == "n1"
     np.save("odd.npy", to_all[:, :7])
@@ -148,7 +151,7 @@ def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
         capsys.readouterr().err
     )
     assert run("predict", "map/model.mmap", "D.lsmat", "-o", "p.tsv") == 0
-    assert [row["neuron"] for row in rows("p.tsv")] == [row["neuron"] for row in rows("map/assignments.tsv")]
+    assert [row["prototype"] for row in rows("p.tsv")] == [row["prototype"] for row in rows("map/assignments.tsv")]
 
 
 def test_models_of_means_of_patches_and_of_one_prototype(here, rng, capsys):
@@ -159,7 +162,7 @@ def test_models_of_means_of_patches_and_of_one_prototype(here, rng, capsys):
     save(MedianKMeans(1).fit(X), "one.mmap")
     for name in ("means", "patches", "one"):
         assert run("predict", f"{name}.mmap", "x.csv", "-o", "p.tsv") == 0
-        assert [int(row["neuron"]) for row in rows("p.tsv")] == load(f"{name}.mmap").predict(X).tolist()
+        assert [int(row["prototype"]) for row in rows("p.tsv")] == load(f"{name}.mmap").predict(X).tolist()
     assert rows("p.tsv")[0]["second"] == ""
     # Columns that had names in training need none here.
     Path("named.csv").write_text("id,a,b\n" + "".join(f"p{k},{x!r},{y!r}\n" for k, (x, y) in enumerate(X.tolist())))
@@ -204,7 +207,7 @@ def test_ctrl_c_leaves_nothing_half_written(classifier, capsys, monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("medianmap.predict.assigning.two_nearest", interrupted)
+    monkeypatch.setattr("medianmap.predict.nearest.two_nearest", interrupted)
     assert run("predict", "map/model.mmap", "new.fasta", "-o", "p.tsv") == 130
     assert capsys.readouterr().err == (
         "medianmap: stopped; p.tsv was not written; run the same command again, or medianmap assign, which can go on "

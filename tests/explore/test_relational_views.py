@@ -9,9 +9,9 @@ from support.fits import WORDS, rows, run
 
 from medianmap import MedianSOM, RelationalKMeans, RelationalNeuralGas, RelationalSOM, save
 from medianmap.explore import component_planes, layout, prototype_dissimilarities, two_best
-from medianmap.explore.points import ratios
 from medianmap.explore.prototypes import as_lengths, exemplars_of
 from medianmap.metrics import bind
+from medianmap.predict.nearest import ratios
 from medianmap.readers import write_phylip
 from medianmap.report.content import gather
 from medianmap.report.html import render
@@ -102,7 +102,7 @@ def test_commands_on_a_map_of_a_matrix(tmp_path, monkeypatch, capsys):
     for file in ("D.phy", "D.tsv"):
         assert run("predict", "m.mmap", file, "-o", "p.tsv") == 0
         found = rows("p.tsv")
-        assert [int(row["neuron"]) for row in found] == model.labels_.tolist()
+        assert [int(row["prototype"]) for row in found] == model.labels_.tolist()
         assert {row["exemplar"] for row in found} <= {ids[i] for i in model.exemplar_indices_}
     assert run("report", "m.mmap", "D.phy", "-o", "r.html") == 0
     optional("matplotlib")

@@ -21,8 +21,8 @@ from medianmap import (
 )
 from medianmap import explore as structure
 from medianmap.core.neighborhood import make_lattice
-from medianmap.explore.points import robust_scores
 from medianmap.explore.stability import firmness, share_together
+from medianmap.predict.nearest import robust_scores
 
 WORDS = ["heron", "herons", "hero", "quark", "quarks", "quart", "zero", "quartz", "ark", "arks"]
 
@@ -126,7 +126,7 @@ def test_blocks_do_not_change_a_bit(rng, monkeypatch):
     X = blobs(rng, 100)
     gas = MedianNeuralGas(5, n_epochs=8, random_state=0).fit(X)
     whole = structure.two_best(gas, X)
-    monkeypatch.setattr("medianmap.explore.points.rows_per_panel", lambda n: 7)
+    monkeypatch.setattr("medianmap.predict.nearest.rows_per_panel", lambda n: 7)
     np.testing.assert_array_equal(structure.two_best(gas, X), whole)
 
 

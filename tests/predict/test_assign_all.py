@@ -19,7 +19,8 @@ from support.assigned import NAMES, WORDS, check, folder, rows_of
 from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier, as_dissimilarity
-from medianmap.predict.assign_all import assign_all, two_nearest
+from medianmap.predict.assign_all import assign_all, assigned_lines
+from medianmap.predict.nearest import two_nearest
 from medianmap.readers import Records, iter_records
 from medianmap.utils.threads import limited
 
@@ -62,7 +63,12 @@ def test_every_model_says_what_predict_and_transform_say(kind, family, method, r
     check(tmp_path / "out.tsv", range(70), fitted.transform(X))
     rows = rows_of(tmp_path / "out.tsv")
     if "classifier" in kind:
-        assert [row[5] for row in rows] == model.predict(X).tolist()
+        assert [row[-2] for row in rows] == model.predict(X).tolist()
+        assert [float(row[-1]) for row in rows] == model.predict_proba(X).max(axis=1).tolist()
+    if family is MEDIAN:
+        places = fitted.medoid_indices_[fitted.predict(X)]
+        assert [row[5] for row in rows] == list(map(str, places))
+    assert list(assigned_lines(model, X, block=33)) == (tmp_path / "out.tsv").read_text().splitlines()
     assert [int(row[1]) for row in rows] == fitted.predict(X).tolist()
     assert done.n_objects == 70
     assert done.n_resumed == 0
@@ -227,7 +233,7 @@ def test_every_kind_of_dissimilarities(kind, rng, tmp_path):
 def test_one_prototype_has_no_second(tmp_path):
     model = MedianKMeans(1, metric="edit").fit(WORDS)
     assign_all(model, WORDS, tmp_path / "out.tsv")
-    assert {tuple(row[3:]) for row in rows_of(tmp_path / "out.tsv")} == {("", "")}
+    assert {tuple(row[3:]) for row in rows_of(tmp_path / "out.tsv")} == {("", "", str(model.medoid_indices_[0]), "")}
     optional("pyarrow")
     from pyarrow import parquet
 
@@ -262,7 +268,9 @@ def test_parquet_and_gzip_hold_the_same(labels, rng, tmp_path):
     assert columns["second"] == order[:, 1].tolist()
     assert columns["dissimilarity"] == G.min(axis=1).tolist()
     assert columns["second_dissimilarity"] == np.sort(G, axis=1)[:, 1].tolist()
+    assert columns["border"] == (G.min(axis=1) / np.sort(G, axis=1)[:, 1] >= 0.9).tolist()
     assert columns["class"] == model.predict(X).tolist()
+    assert columns["probability"] == model.predict_proba(X).max(axis=1).tolist()
 
 
 def test_parquet_without_pyarrow_is_one_sentence_and_leaves_nothing(of_words, tmp_path, monkeypatch):
@@ -293,7 +301,7 @@ BAD = {
     "few ids": (lambda: (WORDS, "out.tsv", {"ids": NAMES[:3]}), ValueError, "3 ids for 70 objects"),
     "short stream of ids": (lambda: (WORDS, "out.tsv", {"ids": iter(NAMES[:3])}), ValueError, "3 ids for 70 objects"),
     "stream, few ids": (lambda: (iter(WORDS), "out.tsv", {"ids": NAMES[:3]}), ValueError, "3 ids for more objects"),
-    "tab in an id": (lambda: (["a", "b"], "out.tsv", {"ids": ["x", "y\tz"]}), ValueError, r"'y\\tz' of object 1 has a"),
+    "tab in an id": (lambda: (["a", "b"], "out.tsv", {"ids": ["x", "y\tz"]}), ValueError, r"'y\\tz' of object 1"),
     "path": (lambda: ("words.fasta", "out.tsv", {}), ValueError, r"iter_records\('words.fasta'\)"),
     "mapping": (lambda: ({"a": 1}, "out.tsv", {}), ValueError, "X is a dict"),
     "number": (lambda: (3, "out.tsv", {}), ValueError, "X is a int"),
@@ -320,7 +328,7 @@ def test_other_mistakes(of_words, rng, tmp_path):
     with pytest.raises(TypeError, match="model is a StandardScaler"):
         assign_all(StandardScaler().fit([[1.0]]), WORDS, tmp_path / "out.tsv")
     named = PrototypeClassifier(MedianKMeans(2, metric="edit")).fit(["a", "bb"], ["x\ty", "z"])
-    with pytest.raises(ValueError, match=r"The class 'x\\ty' has a tab"):
+    with pytest.raises(ValueError, match=r"The class 'x\\ty'"):
         assign_all(named, WORDS, tmp_path / "out.tsv")
     X = rng.normal(size=(300, 2))
     model = MedianKMeans(2).fit(X)

@@ -19,7 +19,8 @@ from support.maps import blob_distances
 from medianmap import MedianKMeans, PrototypeClassifier, as_dissimilarity, load, save
 from medianmap.predict import assign_all as module
 from medianmap.predict import growing
-from medianmap.predict.assign_all import assign_all, two_nearest
+from medianmap.predict.assign_all import assign_all
+from medianmap.predict.nearest import two_nearest
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +260,7 @@ def test_ctrl_c_says_how_to_go_on(of_words, tmp_path):
 
 
 def test_a_model_without_a_name_cannot_be_resumed(tmp_path, monkeypatch):
-    monkeypatch.setattr(module._Told, "fingerprint", lambda self: "")
+    monkeypatch.setattr(module.Answers, "fingerprint", lambda self: "")
     model = MedianKMeans(2, metric="edit").fit(WORDS)
     with pytest.raises(Stop):
         assign_all(model, WORDS, tmp_path / "out.tsv", block=10, on_progress=stop_after(30))

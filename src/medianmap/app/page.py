@@ -9,9 +9,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..explore.health import Health, check_dissimilarity
-from ..predict.assign_all import map_of
-from ..predict.assigning import assigned_blocks
-from ..predict.queries import fitted_on_dissimilarities
+from ..predict.nearest import two_best
+from ..predict.queries import fitted_on_dissimilarities, map_of
 from ..report.summary import MOST_COMPUTED
 from ..utils.progress import followed
 from ..utils.tables import counted
@@ -66,7 +65,7 @@ def page_of_file(
         wanted = "dissimilarities" if given.source is None else "objects that a metric compares"
         raise ValueError(f"{file} holds {given.kind}, but the model was fitted on {wanted}; give it such a file.")
     X = given.objects if given.source is None else given.source
-    points = assigned_blocks(model, X, given.ids, n_jobs, watch).table()
+    points = two_best(model, X, n_jobs=n_jobs, on_progress=watch.progress)
     with followed(watch.progress):
         return page(model, given, points, _health(fitted, given, watch), settings, title)
 

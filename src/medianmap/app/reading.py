@@ -87,8 +87,7 @@ def read_options(file: str | Path, reading: tuple[str, ...], settings: dict[str,
 
 def query_options(model: Path, fitted: Any, file: str | Path, reading: tuple[str, ...]) -> dict[str, Any]:
     """How to read new objects: as those of training were, if a configuration says how."""
-    from ..predict.assign_all import map_of
-    from ..predict.queries import fitted_on_dissimilarities
+    from ..predict.queries import fitted_on_dissimilarities, map_of
 
     # The table of a square matrix is another kind than that of queries.
     settings = {} if fitted_on_dissimilarities(map_of(fitted)) else settings_beside(model)

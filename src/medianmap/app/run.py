@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ..estimators.model_file import save
 from ..explore.health import Health, check_dissimilarity
-from ..explore.points import border_points, outliers
-from ..predict.assign_all import map_of
-from ..predict.assigning import class_of_prototypes, exemplar_names
+from ..predict.assign_all import Answers
+from ..predict.nearest import border_points, outliers
 from ..report.summary import MOST_COMPUTED, summarize
 from ..sources import Source
 from ..utils.files import write_text
@@ -138,6 +137,7 @@ class Stage(Watch):
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.at, self.share = watch, "reading", ""
+        self.verbose = watch.verbose
 
     def tell(self, sentence: str) -> None:
         self.watch.tell(sentence)
@@ -215,9 +215,10 @@ def summary_of(fitted: Fitted, given: Given, settings: FitSettings, health: Heal
     """summary.json."""
     with limited(1):  # the same bits everywhere
         summary = summarize(fitted.model, fitted.source, y=given.labels, points=fitted.points, seed=settings.seed)
-    for neuron, name in zip(summary["neurons"], exemplar_names(map_of(fitted.model)), strict=True):
+    answers = Answers(fitted.model)
+    for neuron, name in zip(summary["neurons"], answers.exemplars or (), strict=True):
         neuron["exemplar_id"] = name
-    of_prototypes = class_of_prototypes(fitted.model)
+    of_prototypes = answers.classes
     if of_prototypes is not None:
         known = [i for i, label in enumerate(given.labels or ()) if label is not None]
         right = sum(of_prototypes[fitted.points["prototype"][i]][0] == (given.labels or ())[i] for i in known)

@@ -6,39 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from ..explore.points import border_points, outliers
-from ..predict.assign_all import map_of
-from ..predict.assigning import class_of_prototypes, exemplar_names
+from ..predict.assign_all import Answers
+from ..predict.nearest import nearest_of, outliers
 from ..utils.tables import fasta_lines, tsv_lines
 from .data import Given
 from .training import Fitted
 
 
 def assignment_lines(fitted: Fitted, given: Given) -> Any:
-    """assignments.tsv: one row a point."""
-    points, names = fitted.points, exemplar_names(map_of(fitted.model))
-    of_prototypes = class_of_prototypes(fitted.model)
-    border, outlier = (np.zeros(len(points), int) for _ in range(2))
-    border[border_points(points)["point"]] = 1
-    outlier[outliers(points)["point"]] = 1
-    several = len(names) > 1
-    columns = ["id", "neuron", "exemplar", "dissimilarity", "second", "ratio", "border", "outlier"]
-    cells: list[Any] = [
-        given.ids,
-        points["prototype"].tolist(),
-        [names[j] for j in points["prototype"]],
-        points["dissimilarity"].tolist(),
-        points["second"].tolist() if several else [None] * len(points),
-        points["ratio"].tolist() if several else [None] * len(points),
-        border.tolist() if several else [None] * len(points),
-        outlier.tolist(),
-    ]
+    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then outlier and label."""
+    answers = Answers(fitted.model)
+    outlier = np.zeros(len(fitted.points), int)
+    outlier[outliers(fitted.points)["point"]] = 1
+    columns = [*answers.columns, "outlier"]
+    cells: list[Any] = [*answers.cells(given.ids, nearest_of(fitted.points)), outlier.tolist()]
     if given.labels is not None:
         columns.append("label")
         cells.append(given.labels)
-    if of_prototypes is not None:
-        columns.append("class")
-        cells.append([of_prototypes[j][0] for j in points["prototype"]])
     return tsv_lines(columns, zip(*cells, strict=True))
 
 

@@ -135,6 +135,13 @@ class PrototypeClassifier(ShownInNotebooks, ClassifierMixin, MetaEstimatorMixin,
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
+    # --- what the folders above ask
+
+    @property
+    def _answering_map(self) -> BaseMap:
+        """The fitted map that answers for this model."""
+        return self.estimator_._answering_map
+
 
 def check_classifier(classifier: Any) -> None:
     """A PrototypeClassifier itself; a map or a pipeline with one in it has no prototype labels."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..predict.nearest import border_points, outliers, two_best
 from .groups import Superclusters, superclusters
-from .points import border_points, outliers, two_best
 from .prototypes import (
     UMatrix,
     class_shares,

@@ -7,34 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ..core.labels import as_label_vectors
 from ..core.neighborhood import Lattice
 from ..core.spaces import squared_distances
-from ..estimators.base import BaseMap
 from ..estimators.families import BatchMap, RelationalMap
 from ..metrics.registry import bind
-from ..predict.assign_all import map_of
-from ..predict.queries import SourceRows, as_queries, fitted_on_dissimilarities
+from ..predict.queries import SourceRows, as_queries, dissimilarities, fitted_on_dissimilarities, map_of
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import ROWS_A_STEP, take
 from ..utils.checks import check_weights
 from ..utils.progress import in_steps
 from ..utils.tables import table
 from ..utils.threads import limited
-
-
-def fitted_map(model: Any) -> BaseMap:
-    """The fitted map inside a map, a PatchClusterer or a PrototypeClassifier."""
-    check_is_fitted(model)
-    return map_of(model)
-
-
-def exemplar_places(fitted: Any) -> IntArray | None:
-    """(K,) places in the training data of the prototypes, or of the points nearest to combinations; None of means."""
-    places: IntArray | None = getattr(fitted, "medoid_indices_", getattr(fitted, "exemplar_indices_", None))
-    return places
 
 
 def exemplars_of(fitted: Any) -> Any:
@@ -53,7 +38,7 @@ def exemplars_of(fitted: Any) -> Any:
 
 def lattice_of(model: Any) -> Lattice:
     """The lattice of a SOM; ValueError for a map without one."""
-    fitted = fitted_map(model)
+    fitted = map_of(model)
     lattice: Lattice | None = getattr(fitted, "lattice_", None)
     if lattice is None:
         raise ValueError(
@@ -68,7 +53,7 @@ def prototype_dissimilarities(model: Any, X: Any = None) -> FloatArray:
 
     X : the training data of a map of metric="precomputed", in any form that it takes; other maps hold their prototypes.
     """
-    fitted = fitted_map(model)
+    fitted = map_of(model)
     with limited(fitted.n_jobs):
         if isinstance(fitted, BatchMap):
             W = np.asarray(fitted.cluster_centers_, np.float64)
@@ -90,7 +75,7 @@ def _out_of_matrix(fitted: Any, X: Any) -> FloatArray:
         raise ValueError(f"X holds {queries.n} rows, but the map was fitted on {fitted.n_features_in_}; pass those.")
     if isinstance(queries.objects, SourceRows):
         return np.asarray(queries.objects.source.block(w, w), np.float64)
-    return np.asarray(fitted._to_prototypes(queries.objects)[w])
+    return dissimilarities(fitted, next(queries.blocks(fitted.n_features_in_)), fitted.n_jobs)[w]
 
 
 def needs_matrix(fitted: Any) -> bool:
@@ -138,7 +123,7 @@ def u_matrix(lattice: Lattice, P: FloatArray) -> UMatrix:
 
 def hit_map(model: Any) -> FloatArray:
     """Weight of the points at each neuron, (rows, columns) of a SOM, (K,) of other maps."""
-    fitted = fitted_map(model)
+    fitted = map_of(model)
     hits = np.asarray(fitted.hits_, np.float64)
     return hits.reshape(fitted.lattice_.shape) if hasattr(fitted, "lattice_") else hits
 
@@ -174,7 +159,7 @@ def mean_dissimilarity(points: NDArray[Any], n_prototypes: int, sample_weight: A
 
 def component_planes(model: Any) -> tuple[FloatArray, list[str]]:
     """(K, M) coordinates of the prototypes of vector data, and the names of the M columns."""
-    fitted: Any = fitted_map(model)
+    fitted: Any = map_of(model)
     W = exemplars_of(fitted)
     if not (isinstance(W, np.ndarray) and W.ndim == 2):
         raise ValueError("Component planes need vectors; the prototypes of this map are not vectors.")

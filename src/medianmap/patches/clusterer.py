@@ -413,6 +413,13 @@ class PatchClusterer(
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
+    # --- what the folders above ask
+
+    @property
+    def _answering_map(self) -> BaseMap:
+        """The fitted map that answers for this model."""
+        return self.map_
+
 
 def _seed(estimator: BaseMap) -> int:
     """The seed of all patches, drawn once from the map's random_state."""

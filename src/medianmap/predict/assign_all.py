@@ -1,10 +1,10 @@
-"""A second pass, after training: every object's prototype, dissimilarity and second best, into a file."""
+"""The prototype, exemplar and class of every object as one table: in a file that survives being killed, or as lines."""
 
 from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,12 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.base import BaseMap
-from ..estimators.classifier import PrototypeClassifier
-from ..estimators.families import RelationalMap
-from ..patches.clusterer import PatchClusterer
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count, check_flag, check_n_jobs
 from ..utils.extras import require
@@ -26,9 +21,15 @@ from ..utils.fingerprint import digest
 from ..utils.progress import OnProgress, step
 from ..utils.threads import limited
 from .growing import Growing, growing
-from .queries import Block, Queries, as_queries, dissimilarities
+from .nearest import BORDER_RATIO, Nearest, nearest_blocks, ratios, two_nearest
+from .queries import Block, Queries, as_queries, dissimilarities, exemplar_places, map_of
 
+# The first columns of every table, and the types of all in a Parquet file; the class has the type of its values.
 COLUMNS = ("id", "prototype", "dissimilarity", "second", "second_dissimilarity")
+TYPES = {
+    "id": "string", "prototype": "int64", "dissimilarity": "float64", "second": "int64",
+    "second_dissimilarity": "float64", "exemplar": "string", "border": "bool", "probability": "float64",
+}  # fmt: skip
 ENDINGS = (".tsv", ".tsv.gz", ".parquet")
 # Text that becomes one row group of a Parquet file.
 CHUNK_BYTES = 2**22
@@ -36,12 +37,95 @@ CHUNK_BYTES = 2**22
 VOUCH_SECONDS = 1.0
 
 
+class Answers:
+    """What a model says of an object: the columns of its table, and the cells under them.
+
+    map : the fitted map that answers.
+    exemplars : K ids of the prototypes' exemplars, or their places in the training data; None for means.
+    classes : K (class, probability) of the prototypes of a classifier; None without one.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.map: Any = map_of(model)
+        names = getattr(self.map, "prototype_ids_", exemplar_places(self.map))
+        self.exemplars = None if names is None else [str(name) for name in names]
+        shares = getattr(model, "prototype_labels_", None)
+        self.classes: list[tuple[Any, float]] | None = None
+        if shares is not None:
+            best = np.asarray(model.classes_)[shares.argmax(axis=1)].tolist()
+            self.classes = list(zip(best, shares.max(axis=1).tolist(), strict=True))
+
+    @property
+    def columns(self) -> list[str]:
+        exemplar = [] if self.exemplars is None else ["exemplar"]
+        return [*COLUMNS, *exemplar, "border", *([] if self.classes is None else ["class", "probability"])]
+
+    def cells(self, ids: Iterable[str], nearest: Nearest) -> list[Iterable[str]]:
+        """The columns as text, one cell per object; numbers read back exact. With one prototype there is no second."""
+        first, d, second, e = (column.tolist() for column in nearest)
+        border: Iterable[str] = np.where(ratios(nearest.d, nearest.e) >= BORDER_RATIO, "1", "0").tolist()
+        cells: list[Iterable[str]] = [ids, map(str, first), map(str, d), map(str, second), map(str, e)]
+        if len(self.map.hits_) == 1:
+            cells[3] = cells[4] = border = [""] * len(first)
+        if self.exemplars is not None:
+            cells.append([self.exemplars[j] for j in first])
+        cells.append(border)
+        if self.classes is not None:
+            told = [(str(name), str(share)) for name, share in self.classes]
+            cells += [[told[j][part] for j in first] for part in range(2)]
+        return cells
+
+    def lines(self, block: Block, nearest: Nearest) -> Iterator[str]:
+        """The cells of each object, separated by tabs."""
+        return map("\t".join, zip(*self.cells(block.ids, nearest), strict=True))
+
+    def refuse_tabs(self) -> None:
+        """ValueError for exemplars or classes whose names would break lines or columns."""
+        for what, names in (("exemplar", self.exemplars), ("class", [name for name, _ in self.classes or ()])):
+            odd = next((name for name in names or () if any(sign in str(name) for sign in "\t\n\r")), None)
+            if odd is not None:
+                raise ValueError(f"The {what} {odd!r} contains a tab or line break, which separate columns; rename it.")
+
+    def fingerprint(self) -> str:
+        """Tells the model's answers from those of others; empty if no other process could recognise them."""
+        names = ("metric", "metric_params_", "cluster_centers_", "medoid_indices_", "n_features_in_", "self_terms_",
+                 "support_", "support_objects_")  # fmt: skip
+        alpha = getattr(self.map, "coefficients_", None)
+        prototypes = None if alpha is None else (alpha.data, alpha.indices, alpha.indptr)
+        answers = [getattr(self.map, name, None) for name in names]
+        try:
+            return digest([answers, prototypes, self.exemplars, self.classes])
+        except ValueError:
+            return ""
+
+
+def assigned_lines(
+    model: Any,
+    X: Any,
+    *,
+    ids: Iterable[Any] | None = None,
+    block: int = 8192,
+    n_jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Iterator[str]:
+    """The table of `assign_all` line by line, as the objects come; the names of the columns with the first block."""
+    check_count(block, "block")
+    check_n_jobs(n_jobs)
+    answers = Answers(model)
+    answers.refuse_tabs()
+    queries = as_queries(answers.map, X, ids)
+    for part, nearest in nearest_blocks(queries, block, n_jobs, on_progress):
+        if part.start == 0:  # what is wrong with the first objects is said before anything is printed
+            yield "\t".join(answers.columns)
+        yield from answers.lines(part, nearest)
+
+
 @dataclass(frozen=True)
 class Assigned:
     """What `assign_all` wrote.
 
     n_objects : rows of the file; n_resumed of them were there from an earlier run.
-    hits : (K,) objects at each prototype.
+    hits : (K,) number of objects at each prototype.
     quantization_error : half the sum of all dissimilarities to the nearest prototype.
     """
 
@@ -64,116 +148,51 @@ def assign_all(
     resume: bool = True,
     on_progress: OnProgress | None = None,
 ) -> Assigned:
-    """Write j = argmin_j d(x, w_j), d(x, w_j), and the same of the second best prototype, for every object x.
+    """Write j = argmin_j d(x, w_j), d(x, w_j), and the same of the second nearest prototype, for every object x.
 
     Parameters
     ----------
-    model : a fitted map, PatchClusterer or PrototypeClassifier; of a classifier the class is written, too.
-    X : what `predict` takes; a source of dissimilarities (metric="precomputed"); or an iterator of objects, of
-        (id, object) pairs, or of records (`readers.iter_records`). Never more than a block of it is held.
-    path : .tsv, .tsv.gz or .parquet. It appears when it is whole; an earlier file of that name stays until then.
+    model : a fitted map, PatchClusterer or PrototypeClassifier.
+    X : what `predict` takes; a source of dissimilarities (metric="precomputed"); what `readers.read` returns, also
+        dissimilarities to the prototypes alone; or an iterator of objects, of (id, object) pairs, or of records
+        (`readers.iter_records`). Of an iterator one block at a time is held in memory.
+    path : .tsv, .tsv.gz or .parquet. It appears when it is complete; an earlier file of that name stays until then.
     ids : names of the objects; by default those that X carries, else their numbers from 0.
     block : objects at a time.
-    n_jobs : threads; processes, where more than one is asked for, of a metric that holds Python's lock, such as a
-        Python function.
-    resume : go on where a run that was interrupted or killed left off, with the same X from its beginning: the objects
-        already done are compared with those of the earlier run, and none is computed again. The file is the same to the
-        last bit as without the interruption. False starts anew.
+    n_jobs : threads; processes where more than one is asked for and the metric holds Python's lock, as a Python
+        function does.
+    resume : continue a run that was interrupted or killed, with the same X from its beginning: the objects already done
+        are compared with those of the earlier run, and none is computed again. The file is the same to the last bit as
+        without the interruption. False starts again from the first object.
     on_progress : called as on_progress("assignment", done, total or None) after every block.
 
-    Columns: id, prototype (from 0), dissimilarity, second, second_dissimilarity (empty if there is one prototype), and
-    class for a classifier. Ties go to the lower prototype. Numbers of a .tsv are written so that they read back exact.
+    Columns: id, prototype (from 0), dissimilarity, second, second_dissimilarity; exemplar, the id of the
+    prototype's exemplar, where it has one; border, 1 where the second is nearly as near; class and probability of a
+    classifier. With one prototype second, second_dissimilarity and border are empty. Ties go to the lower
+    prototype. Numbers in text read back exact.
     """
     check_count(block, "block")
     check_n_jobs(n_jobs)
     check_flag(resume, "resume")
-    check_is_fitted(model)
     target = Path(path).absolute()
     if not target.name.endswith(ENDINGS):
         raise ValueError(f"{path} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}: that says what is written.")
     if target.suffix == ".parquet":
         require("pyarrow.parquet", "db", "A Parquet file")
     started = time.perf_counter()
-    told = _Told(model)
-    queries = as_queries(told.map, X, ids)
+    answers = Answers(model)
+    answers.refuse_tabs()
+    queries = as_queries(answers.map, X, ids)
     with limited(n_jobs), limited(1), growing(target) as rows:  # our own threads do the work, not those of BLAS
-        about = {"model": told.fingerprint(), "data": queries.sample(), "columns": told.columns, "block": block}
-        rows.open(about, "\t".join(told.columns).encode() + b"\n", resume)
-        return _pass(told, queries, rows, n_jobs, on_progress or step, started)
-
-
-def map_of(model: Any) -> BaseMap:
-    """The fitted map that answers for a model."""
-    if isinstance(model, PrototypeClassifier):
-        model = model.estimator_
-    if isinstance(model, PatchClusterer):
-        model = model.map_
-    if not isinstance(model, BaseMap):
-        raise TypeError(f"model is a {type(model).__name__}; pass a fitted map, PatchClusterer or classifier.")
-    return model
-
-
-class _Told:
-    """What a model can tell of an object."""
-
-    def __init__(self, model: Any) -> None:
-        self.classes: list[Any] | None = None
-        if isinstance(model, PrototypeClassifier):
-            self.classes = model.classes_[model.prototype_labels_.argmax(axis=1)].tolist()
-        self.map = map_of(model)
-        odd = next((name for name in self.classes or () if any(sign in str(name) for sign in "\t\n\r")), None)
-        if odd is not None:
-            raise ValueError(f"The class {odd!r} has a tab or a line's end in it, which parts columns; rename it.")
-
-    @property
-    def columns(self) -> list[str]:
-        return [*COLUMNS, "class"] if self.classes is not None else [*COLUMNS]
-
-    def fingerprint(self) -> str:
-        """Tells the model's answers from another's; empty if they cannot be known again in another process."""
-        names = ("metric", "metric_params_", "cluster_centers_", "medoid_indices_", "n_features_in_")
-        answers = {name: getattr(self.map, name, None) for name in names}
-        if isinstance(self.map, RelationalMap):
-            alpha = self.map.coefficients_
-            answers["prototypes"] = (alpha.data, alpha.indices, alpha.indptr, self.map.self_terms_, self.map.support_)
-            answers["objects"] = getattr(self.map, "support_objects_", None)
-        try:
-            return digest([answers, self.classes])
-        except ValueError:
-            return ""
-
-    def rows(self, block: Block, n_jobs: int | None) -> tuple[bytes, IntArray, FloatArray]:
-        """The block as lines of text, nearest prototypes (n,) and dissimilarities to them (n,)."""
-        first, d, second, e = two_nearest(dissimilarities(self.map, block, n_jobs))
-        near, far = zip(first.tolist(), d.tolist(), strict=True), zip(second.tolist(), e.tolist(), strict=True)
-        beyond = [f"{j}\t{value!r}" for j, value in far] if len(self.map.hits_) > 1 else ["\t"] * len(block)
-        if self.classes is not None:
-            words = [str(self.classes[j]) for j in first.tolist()]
-            beyond = [f"{text}\t{word}" for text, word in zip(beyond, words, strict=True)]
-        lines = [
-            f"{name}\t{j}\t{value!r}\t{rest}\n" for name, (j, value), rest in zip(block.ids, near, beyond, strict=True)
-        ]
-        return "".join(lines).encode(), first, d
-
-
-def two_nearest(G: FloatArray) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
-    """Of dissimilarities G (n, K): nearest prototype (n,), its dissimilarity, the second nearest, its dissimilarity.
-
-    Ties go to the lower index; of one prototype the second is itself, at infinity.
-    """
-    i = np.arange(len(G))
-    first = G.argmin(axis=1)
-    d = G[i, first]
-    others = G.copy()
-    others[i, first] = np.inf
-    second = others.argmin(axis=1)
-    return first, d, second, others[i, second]
+        about = {"model": answers.fingerprint(), "data": queries.sample(), "columns": answers.columns, "block": block}
+        rows.open(about, "\t".join(answers.columns).encode() + b"\n", resume)
+        return _pass(answers, queries, rows, n_jobs, on_progress or step, started)
 
 
 def _pass(
-    told: _Told, queries: Queries, rows: Growing, n_jobs: int | None, report: OnProgress, started: float
+    answers: Answers, queries: Queries, rows: Growing, n_jobs: int | None, report: OnProgress, started: float
 ) -> Assigned:
-    hits, error, n = np.zeros(len(told.map.hits_), np.int64), 0.0, 0
+    hits, error, n = np.zeros(len(answers.map.hits_), np.int64), 0.0, 0
     resumed = rows.marks[-1].n if rows.marks else 0
     known, safe = len(rows.marks), time.perf_counter()
     try:
@@ -182,8 +201,10 @@ def _pass(
             if k < known:
                 first, d = _earlier(rows, k, block)
             else:
-                text, first, d = told.rows(block, n_jobs)
-                rows.append(text, n, block.signature())
+                nearest = two_nearest(dissimilarities(answers.map, block, n_jobs))
+                first, d = nearest.first, nearest.d
+                text = "".join(f"{line}\n" for line in answers.lines(block, nearest))
+                rows.append(text.encode(), n, block.signature())
             hits += np.bincount(first, minlength=len(hits))
             error += 0.5 * float(d.sum())
             if time.perf_counter() - safe > VOUCH_SECONDS:
@@ -203,9 +224,7 @@ def _pass(
         raise
     if n < resumed:
         raise _other_data(rows, f"it ends after {n} objects, and there were {resumed}")
-    if n == 0:
-        raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")
-    rows.finish(_writer(rows.path, told))
+    rows.finish(_writer(rows.path, answers))
     return Assigned(rows.path, n, resumed, hits, error, time.perf_counter() - started)
 
 
@@ -225,10 +244,10 @@ def _other_data(rows: Growing, how: str) -> ValueError:
     )
 
 
-def _writer(path: Path, told: _Told) -> Callable[[Path], None] | None:
+def _writer(path: Path, answers: Answers) -> Callable[[Path], None] | None:
     """What turns the finished text into the file asked for; None where it is that already."""
     if path.suffix == ".parquet":
-        return lambda part: _write_parquet(part, path, told.classes)
+        return lambda part: _write_parquet(part, path, answers)
     return None if path.suffix == ".tsv" else lambda part: _write_gzip(part, path)
 
 
@@ -237,14 +256,15 @@ def _write_gzip(part: Path, path: Path) -> None:
         shutil.copyfileobj(text, stream, 2**20)
 
 
-def _write_parquet(part: Path, path: Path, classes: list[Any] | None) -> None:
+def _write_parquet(part: Path, path: Path, answers: Answers) -> None:
     arrow, csv, parquet = (
         require(name, "db", "A Parquet file") for name in ("pyarrow", "pyarrow.csv", "pyarrow.parquet")
     )
-    aliases = dict(zip(COLUMNS, ("string", "int64", "float64", "int64", "float64"), strict=True))
-    if classes is not None:
-        aliases["class"] = {bool: "bool", int: "int64", float: "float64"}.get(type(classes[0]), "string")
-    types = {name: arrow.type_for_alias(alias) for name, alias in aliases.items()}
+    aliases = dict(TYPES)
+    if answers.classes is not None:
+        kind = type(answers.classes[0][0])
+        aliases["class"] = {bool: "bool", int: "int64", float: "float64"}.get(kind, "string")
+    types = {name: arrow.type_for_alias(aliases[name]) for name in answers.columns}
     how = {
         "read_options": csv.ReadOptions(column_names=list(types), use_threads=False),
         "parse_options": csv.ParseOptions(delimiter="\t", quote_char=False),

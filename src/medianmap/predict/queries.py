@@ -1,4 +1,4 @@
-"""Objects to be assigned, in any form that `predict` takes or as a stream -> blocks of them with their ids."""
+"""New objects in any form that `predict` takes, or as a stream -> blocks with ids -> dissimilarities to prototypes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import BaseMap
-from ..estimators.families import DissimilarityMap
 from ..metrics.registry import bind
-from ..readers.records import Matrix, Record, Records
-from ..sources import Source, as_dissimilarity
-from ..sources.base import ALL, FloatArray, Index, is_source, panels
+from ..readers.records import Matrix, Record, Records, counted
+from ..sources import Source, as_dissimilarity, check_queries
+from ..sources.base import ALL, FloatArray, Index, IntArray, is_source, panels
 from ..sources.duckdb import is_pair_store
 from ..sources.memory import condensed_size
 from ..sources.objects import n_dims
@@ -27,13 +27,34 @@ from ..sources.stored import open_matrix
 from ..utils.fingerprint import digest
 from ..utils.threads import n_threads, run_chunks
 
-# Rows that one thread takes at a time; below the chunk of spaces.squared_distances, which shares out no more then.
+# Rows that one thread takes at a time; fewer than the chunk of `squared_distances`, which then starts no threads.
 PART = 512
+
+
+def map_of(model: Any) -> BaseMap:
+    """The fitted map that answers for a model: a map itself, or the one inside a PatchClusterer or classifier."""
+    check_is_fitted(model)
+    fitted: BaseMap | None = getattr(model, "_answering_map", None)
+    if fitted is None:
+        raise TypeError(f"model is a {type(model).__name__}; pass a fitted map, PatchClusterer or classifier.")
+    return fitted
+
+
+def exemplar_places(fitted: Any) -> IntArray | None:
+    """(K,) places in the training data of the prototypes, or of the points nearest to combinations; None for means."""
+    places: IntArray | None = getattr(fitted, "medoid_indices_", getattr(fitted, "exemplar_indices_", None))
+    return places
+
+
+def fitted_on_dissimilarities(fitted: BaseMap) -> bool:
+    """Whether queries are rows of dissimilarities rather than objects."""
+    metric = getattr(fitted, "metric", None)
+    return isinstance(metric, str) and metric == "precomputed"
 
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive objects: the number of the first, their ids, and the objects, which a slice cuts."""
+    """Consecutive objects: the number of the first, their ids, and the objects, which can be sliced."""
 
     start: int
     ids: list[str]
@@ -43,14 +64,16 @@ class Block:
         return len(self.ids)
 
     def part(self, rows: slice) -> Block:
-        """Some of them."""
+        """The objects `rows` of the block."""
         return Block(self.start + rows.start, self.ids[rows], _cut(self.objects, rows))
 
     def signature(self) -> str:
-        """Tells the block from others; of a source of dissimilarities, which may be dear to read, the ids alone."""
+        """Tells the block from others: by ids and objects, but by ids alone where a source may be slow to read."""
         objects = self.objects
         if isinstance(objects, SourceRows):
             objects = None
+        elif isinstance(objects, ToPrototypes):
+            objects = objects.D
         elif hasattr(objects, "iloc"):
             objects = objects.to_numpy()
         elif isinstance(objects, list) and all(isinstance(each, str) for each in objects):
@@ -63,7 +86,7 @@ class Block:
 
 @dataclass(frozen=True)
 class SourceRows:
-    """Some rows (n, N) of a source, as queries; a slice of them is the same of fewer rows."""
+    """Some rows (n, N) of a source as queries; a slice of them holds fewer rows."""
 
     source: Source
     rows: slice
@@ -94,7 +117,7 @@ class NamedRows:
 
     data: NDArray[Any]
     ids: Sequence[str]
-    condensed_form = None  # by this scikit-bio's matrices are known
+    condensed_form = None  # scikit-bio's matrices are recognised by this attribute
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -105,8 +128,23 @@ class NamedRows:
 
 
 @dataclass(frozen=True)
+class ToPrototypes:
+    """Dissimilarities D (n, K) to the prototypes alone, as queries."""
+
+    D: NDArray[Any]
+    ids: Sequence[str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.D.shape[0], self.D.shape[1]
+
+    def __getitem__(self, rows: slice) -> ToPrototypes:
+        return ToPrototypes(self.D[rows], self.ids[rows])
+
+
+@dataclass(frozen=True)
 class Queries:
-    """All objects: n of them in a form that a slice cuts; or a stream of an unknown number, n None."""
+    """All objects: n of them in a form that can be sliced, or a stream of unknown length, n None."""
 
     fitted: BaseMap
     objects: Any
@@ -114,24 +152,35 @@ class Queries:
     n: int | None
 
     def blocks(self, size: int) -> Iterator[Block]:
-        """They, `size` at a time; a stream can be gone through once."""
+        """Blocks of `size` objects, at least one; a stream can be read only once."""
         if self.n is None:
-            return _of_stream(self.fitted, self.objects, self.names, size)
-        return _of_sequence(self.objects, self.n, iter(range(self.n) if self.names is None else self.names), size)
+            blocks = _of_stream(self.fitted, self.objects, self.names, size)
+        else:
+            names = iter(range(self.n) if self.names is None else self.names)
+            blocks = _of_sequence(self.objects, self.n, names, size)
+        block = None
+        for block in blocks:
+            yield block
+        if block is None:
+            raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")
 
     def sample(self) -> str:
-        """Tells a source from others by a few of its dissimilarities; other objects have a signature a block."""
+        """Tells a source from others by a few of its dissimilarities; other objects have one signature per block."""
         if not isinstance(self.objects, SourceRows):
             return "objects"
         return digest(self.fitted._to_prototypes(self.objects[:64]))
 
 
 def as_queries(fitted: BaseMap, X: Any, ids: Iterable[Any] | None) -> Queries:
-    """What X holds for this map; ids are names for it, by default those that X carries."""
+    """The objects in X for this map; ids : their names, by default those that X carries."""
+    if isinstance(X, Matrix | Records) and fitted_on_dissimilarities(fitted):
+        X = _by_prototype(fitted, X)
     if isinstance(X, Records):
         X, ids = X.objects, X.ids if ids is None else ids
     elif isinstance(X, Matrix):
         X, ids = X.D, X.ids if ids is None else ids
+    if isinstance(X, ToPrototypes):
+        return Queries(fitted, X, X.ids if ids is None else ids, X.shape[0])
     if fitted_on_dissimilarities(fitted):
         X = _as_rows(fitted, X)
     _refuse_no_sequence(X)
@@ -141,18 +190,21 @@ def as_queries(fitted: BaseMap, X: Any, ids: Iterable[Any] | None) -> Queries:
     names = _ids_of(X) if ids is None else ids
     given = getattr(names, "__len__", lambda: n)()
     if given != n:
-        raise ValueError(f"There are {given} ids for {n} objects; give one id an object.")
+        raise ValueError(f"There are {given} ids for {n} objects; give one id per object.")
     return Queries(fitted, X, names, n)
 
 
 def dissimilarities(fitted: BaseMap, block: Block, n_jobs: int | None) -> FloatArray:
     """(n, K) from the objects of the block to the prototypes, as `transform` gives them.
 
-    n_jobs : threads; where more than one is asked for and the metric holds Python's lock, processes.
+    n_jobs : threads; processes where more than one is asked for and the metric holds Python's lock.
     """
-    if isinstance(block.objects, SourceRows):  # a source spreads its work itself, or waits for a disk
+    K = len(fitted.hits_)
+    if isinstance(block.objects, ToPrototypes):
+        return np.asarray(check_queries(block.objects.D, K, "prototype", type(fitted).__name__), np.float64)
+    if isinstance(block.objects, SourceRows):  # a source uses threads itself, or waits for a disk
         return _to_prototypes(fitted, block)
-    G = np.empty((len(block), len(fitted.hits_)))
+    G = np.empty((len(block), K))
     if n_jobs is not None and n_jobs != 1 and _holds_lock(fitted):
         parts = list(panels(len(block), -(-len(block) // (4 * n_threads(n_jobs)))))
         light = _light(fitted)
@@ -169,23 +221,19 @@ def dissimilarities(fitted: BaseMap, block: Block, n_jobs: int | None) -> FloatA
 
 
 def _holds_lock(fitted: BaseMap) -> bool:
-    if not isinstance(fitted, DissimilarityMap) or fitted_on_dissimilarities(fitted):
+    """Whether the map's metric can run in one thread at a time only; means of vectors have no metric."""
+    if not hasattr(fitted, "metric") or fitted_on_dissimilarities(fitted):
         return False
     metric = bind(fitted.metric, fitted.metric_params_)
     return not (metric.threaded or metric.own_threads)
 
 
 def _light(fitted: BaseMap) -> BaseMap:
-    """The map with what it answers with alone, to be sent to other processes."""
+    """The map without what it does not need to answer, to be sent to other processes."""
     light = copy(fitted).set_params(init="random", on_epoch=None)
     for name in ("labels_", "history_"):
         vars(light).pop(name, None)
     return light
-
-
-def fitted_on_dissimilarities(fitted: BaseMap) -> bool:
-    metric = getattr(fitted, "metric", None)
-    return isinstance(metric, str) and metric == "precomputed"
 
 
 def _to_prototypes(fitted: BaseMap, block: Block) -> FloatArray:
@@ -203,6 +251,27 @@ def _to_prototypes(fitted: BaseMap, block: Block) -> FloatArray:
 
 def _cut(objects: Any, rows: slice) -> Any:
     return objects.iloc[rows] if hasattr(objects, "iloc") else objects[rows]
+
+
+def _by_prototype(fitted: Any, X: Matrix | Records) -> Any:
+    """Dissimilarities from a file whose columns are the prototypes alone, or name them; other contents unchanged."""
+    D = np.asarray(X.D if isinstance(X, Matrix) else X.objects)
+    if D.ndim != 2 or not hasattr(fitted, "medoid_indices_"):  # nobody can measure to combinations of the data
+        return X
+    K, N = len(fitted.hits_), fitted.n_features_in_
+    ids = X.ids or counted(len(D))
+    place = {name: k for k, name in enumerate(getattr(X, "columns", None) or ())}
+    wanted = getattr(fitted, "prototype_ids_", ())
+    if wanted and all(name in place for name in wanted):
+        return ToPrototypes(D[:, [place[name] for name in wanted]], ids)
+    if D.shape[1] == K != N:
+        return ToPrototypes(D, ids)
+    if D.shape[1] != N:
+        raise ValueError(
+            f"X has {D.shape[1]} columns of dissimilarities; the model needs one for each of its {N} training points, "
+            f"or one for each of its {K} prototypes."
+        )
+    return X
 
 
 def _as_rows(fitted: BaseMap, X: Any) -> Any:
@@ -239,7 +308,7 @@ def _of_sequence(X: Any, n: int, names: Iterator[Any], size: int) -> Iterator[Bl
     for rows in panels(n, size):
         ids = _named(islice(names, rows.stop - rows.start), rows.start)
         if len(ids) < rows.stop - rows.start:
-            raise ValueError(f"There are {rows.start + len(ids)} ids for {n} objects; give one id an object.")
+            raise ValueError(f"There are {rows.start + len(ids)} ids for {n} objects; give one id per object.")
         yield Block(rows.start, ids, _cut(X, rows))
 
 
@@ -261,13 +330,13 @@ def _of_stream(fitted: BaseMap, stream: Iterator[Any], ids: Iterable[Any] | None
             own, objects = None, items
         taken = own if ids is None and own is not None else list(islice(names, len(items)))
         if len(taken) < len(items):
-            raise ValueError(f"There are {start + len(taken)} ids for more objects; give one id an object.")
+            raise ValueError(f"There are {start + len(taken)} ids for more objects; give one id per object.")
         yield Block(start, _named(taken, start), objects)
         start += len(items)
 
 
 def _is_pair(fitted: BaseMap, item: Any) -> bool:
-    """Whether a stream that begins with this item is one of (id, object): not where tuples may be objects."""
+    """Whether a stream that begins with this item yields (id, object) pairs: not where tuples may be objects."""
     centers = getattr(fitted, "cluster_centers_", None)
     return (
         isinstance(item, tuple)
@@ -285,10 +354,10 @@ def _unpaired(items: list[Any], start: int) -> tuple[list[str], list[Any]]:
 
 
 def _named(names: Iterable[Any], start: int) -> list[str]:
-    """Names as text without the signs that part columns and lines."""
+    """Names as text, without the characters that separate columns and lines."""
     ids = [str(name) for name in names]
     joined = "".join(ids)
     if any(sign in joined for sign in "\t\n\r"):
         k = next(k for k, name in enumerate(ids) if any(sign in name for sign in "\t\n\r"))
-        raise ValueError(f"The id {ids[k]!r} of object {start + k} has a tab or a line's end in it; rename it.")
+        raise ValueError(f"The id {ids[k]!r} of object {start + k} contains a tab or line break; rename it.")
     return ids

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
+from ..core.quality import torn_share
 from ..estimators.base import BaseMap
 from ..estimators.families import BatchMap, MedianMap
 from ..estimators.rules import AnnealedRule
@@ -26,8 +27,8 @@ from ..explore import (
     u_matrix,
 )
 from ..explore.health import Health
-from ..explore.prototypes import as_lengths, exemplar_places, fitted_map
-from ..predict.queries import as_queries
+from ..explore.prototypes import as_lengths
+from ..predict.queries import as_queries, exemplar_places, map_of
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count
 from ..utils.palette import FILLS
@@ -76,7 +77,7 @@ def gather(
     settings : shown as they are, by name.
     members : most members listed of a prototype; None lists as many as a page below 5 MB can hold.
     """
-    fitted = fitted_map(model)
+    fitted = map_of(model)
     if members is not None:
         check_count(members, "members")
     points = two_best(model, X) if points is None else points
@@ -113,6 +114,7 @@ def _map(fitted: Any, points: NDArray[Any], P: FloatArray) -> dict[str, Any]:
     hits = np.bincount(points["prototype"], minlength=K)
     quality, groups = mean_dissimilarity(points, K), superclusters(P)
     lattice = getattr(fitted, "lattice_", None)
+    torn = None if lattice is None or K == 1 else torn_share(points["prototype"], points["second"], lattice)
     told: dict[str, Any] = {"lattice": None, "stress": None, "edges_left_out": 0}
     if lattice is not None:
         rows, columns = lattice.shape
@@ -130,7 +132,7 @@ def _map(fitted: Any, points: NDArray[Any], P: FloatArray) -> dict[str, Any]:
         "quality": {
             "quantization_error": numbers(0.5 * d.sum())[0],
             "mean_dissimilarity": numbers(d.mean())[0],
-            "topographic_error": None if lattice is None or K == 1 else numbers(_torn(points, lattice.neighbors))[0],
+            "topographic_error": None if torn is None else numbers(torn)[0],
         },
         "groups": {"n": groups.n_groups, "colors": list(FILLS[: groups.n_groups])},
         "neurons": [
@@ -148,11 +150,6 @@ def _map(fitted: Any, points: NDArray[Any], P: FloatArray) -> dict[str, Any]:
         ],
         "edges": edges,
     }
-
-
-def _torn(points: NDArray[Any], touch: NDArray[np.bool_]) -> float:
-    """Topographic error: share of the points whose two nearest neurons do not touch."""
-    return float(1 - touch[points["prototype"], points["second"]].mean())
 
 
 def _placed(fitted: Any, P: FloatArray) -> tuple[FloatArray, float]:

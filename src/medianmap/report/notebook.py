@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..explore.prototypes import fitted_map
+from ..predict.queries import map_of
 from ..utils.palette import LINES
 from .plots.cells import cell_polygons
 
@@ -33,7 +33,7 @@ def summary_html(model: Any) -> str:
     """The facts and the picture of a fitted map, classifier or pass over patches; empty where it is not fitted."""
     try:
         check_is_fitted(model)
-        fitted: Any = fitted_map(model)
+        fitted: Any = map_of(model)
     except NotFittedError:
         return ""
     hits, names = np.asarray(fitted.hits_, np.float64), getattr(fitted, "prototype_ids_", None)

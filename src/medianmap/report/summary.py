@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.quality import class_counts, class_indices, neighborhood_indices, torn_share
-from ..explore.points import points_table
-from ..predict.assign_all import map_of, two_nearest
+from ..predict.nearest import points_table, two_nearest
+from ..predict.queries import map_of
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource, points_to
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import block_in_steps

@@ -1,4 +1,4 @@
-"""What all strategies share, with the tie rule: bounds discard, the canonical cost decides, the lowest index wins."""
+"""The frame that all strategies share: bounds discard, the canonical cost decides, the lowest index wins ties."""
 
 from __future__ import annotations
 
@@ -111,5 +111,5 @@ class Screened(Finder):
         return best
 
 
-# One per fit; called every epoch with the weights and the prototypes (K,) that they belong to.
+# One a fit; called every epoch with the weights and the prototypes (K,) that they belong to.
 Search: TypeAlias = Callable[[Any, IntArray], Finder]

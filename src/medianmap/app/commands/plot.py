@@ -70,9 +70,9 @@ def plot(
         X, y = _data(fitted, model, file, picture, reading, labels)
         points = None
         if picture in OF_DATA:
-            from ...predict.assigning import assigned_blocks
+            from ...predict.nearest import two_best
 
-            points = assigned_blocks(fitted, X, n_jobs=threads, watch=watch).table()
+            points = two_best(fitted, X, n_jobs=threads)
         content = drawn(lambda: draw(fitted, picture, X, y, component, groups, points), format_, dpi)
     _write(out, content)
     if not is_stdout(out):
@@ -98,9 +98,10 @@ def draw(
 
 def pictures_of(fitted: Any) -> list[str]:
     """Those that a model has."""
-    from ...explore.prototypes import exemplars_of, fitted_map
+    from ...explore.prototypes import exemplars_of
+    from ...predict.queries import map_of
 
-    map_: Any = fitted_map(fitted)
+    map_: Any = map_of(fitted)
     vectors = getattr(exemplars_of(map_), "ndim", 0) == 2
     missing = {"component": not vectors, "training": getattr(map_, "history_", None) is None}
     grid = hasattr(map_, "lattice_")
@@ -134,11 +135,11 @@ def _data(
     fitted: Any, model: Path, file: Path | None, picture: str, reading: tuple[str, ...], labels: str | None
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
-    from ...explore.prototypes import fitted_map, needs_matrix
-    from ...predict.queries import fitted_on_dissimilarities
+    from ...explore.prototypes import needs_matrix
+    from ...predict.queries import fitted_on_dissimilarities, map_of
     from ..data import read_given
 
-    map_ = fitted_map(fitted)
+    map_ = map_of(fitted)
     of_matrix = fitted_on_dissimilarities(map_)
     if picture not in OF_DATA and not (needs_matrix(map_) and picture in OF_PROTOTYPES):
         if file is not None:

@@ -25,7 +25,8 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
 
     INPUT is what the model was fitted on: sequences, strings, vectors, read as a stream; or, for a model of
     dissimilarities, a table with a row for every object and a column for every training point or every prototype.
-    The columns are id, neuron, exemplar, dissimilarity, second, ratio and, of a classifier, class and probability.
+    The columns are id, prototype, dissimilarity, second, second_dissimilarity, exemplar, border and, of a classifier,
+    class and probability.
 
     A config.toml beside MODEL, as medianmap fit leaves it, says how objects are read; --read changes that.
 
@@ -37,9 +38,9 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
       medianmap predict map/model.mmap reads.fasta.gz --threads -1 -o placed.tsv.gz
     """
     from ...estimators.model_file import load
-    from ...predict.assigning import assigned_blocks
-    from ...utils.tables import tsv_lines, write_lines
-    from ..new_objects import by_prototype, queries_in
+    from ...predict.assign_all import assigned_lines
+    from ...utils.tables import write_lines
+    from ..new_objects import queries_in
 
     if out != "-":
         _check_name(Path(out))
@@ -47,13 +48,12 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     objects, streamed = queries_in(fitted, file, query_options(model, fitted, file, reading))
     with watched() as watch:
         length = length_of(Path(file), streamed) if streamed and shows_progress() else None
-        blocks = assigned_blocks(fitted, by_prototype(fitted, objects), None, threads, watch, length)
+        told = assigned_lines(
+            fitted, objects, n_jobs=threads,
+            on_progress=lambda stage, done, total: watch.progress(stage, done, total or length),
+        )  # fmt: skip
         try:
-            rows = blocks.rows()
-            first = next(rows, None)  # what is wrong with the file is said before anything is printed
-            if first is None:
-                raise ValueError(f"{file} holds no objects; check that this is the right file.")
-            lines = tsv_lines(blocks.columns, chain([first], rows))
+            lines = chain([next(told)], told)  # what is wrong with the file is said before anything is printed
             if out == "-":
                 sys.stdout.writelines(f"{line}\n" for line in lines)
             else:

@@ -17,7 +17,8 @@ from ...explore import (
     two_best,
     u_matrix,
 )
-from ...explore.prototypes import fitted_map, lattice_of
+from ...explore.prototypes import lattice_of
+from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.checks import check_choice
 from ...utils.extras import require
@@ -80,7 +81,7 @@ class MapDisplay:
         points : the table of `two_best`, where it is there already.
         """
         check_choice(color, "color", COLORS)
-        lattice, hits = lattice_of(model), np.asarray(fitted_map(model).hits_, np.float64)
+        lattice, hits = lattice_of(model), np.asarray(map_of(model).hits_, np.float64)
         values: Any
         classes: Any = None
         label = color

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...explore import Layout, class_shares, layout, prototype_dissimilarities, topology_graph, two_best
-from ...explore.prototypes import as_lengths, fitted_map
+from ...explore.prototypes import as_lengths
+from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.extras import require
 from .axes import GREY, LINE, TEXT, Slices, legend, new_axes, slices
@@ -67,7 +68,7 @@ class TopologyDisplay:
         Squared distances, those of batch maps and of metric="sqeuclidean", are laid out by their roots.
         points : the table of `two_best`, where it is there already.
         """
-        fitted: Any = fitted_map(model)
+        fitted: Any = map_of(model)
         points = two_best(model, X) if points is None else points
         P = prototype_dissimilarities(model, X)
         shares, classes = (None, None) if y is None else class_shares(points["prototype"], y, len(P))

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...explore.prototypes import fitted_map
+from ...predict.queries import map_of
 from ...utils.palette import LINES
 from .axes import new_axes
 
@@ -34,7 +34,7 @@ class TrainingDisplay:
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Any = None) -> Self:
         """Draw the history of a fitted map; a pass over patches keeps none."""
-        history = getattr(fitted_map(model), "history_", None)
+        history = getattr(map_of(model), "history_", None)
         if history is None:
             raise ValueError("A pass over patches keeps no history; draw a map that was fitted at once.")
         return cls(history).plot(ax=ax)
