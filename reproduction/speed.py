@@ -21,7 +21,7 @@ from medianmap.core.engine import Problem, State, epoch
 from medianmap.core.neighborhood import geometric, make_lattice
 from medianmap.core.spaces import MedianSpace
 from medianmap.datasets import simulate_chromosomes
-from medianmap.search import fitting
+from medianmap.search import strategies_for
 from medianmap.search.weights import FieldWeights, RankWeights
 from medianmap.sources import as_dissimilarity
 from medianmap.utils.threads import limited
@@ -67,7 +67,7 @@ def assignment_of(name: str, K: int) -> tuple[Any, float]:
 
 def searches(name: str) -> list[str]:
     """All that fit the map."""
-    return ["auto", *fitting(RankWeights if name == "NG" else FieldWeights)]
+    return ["auto", *strategies_for(RankWeights if name == "NG" else FieldWeights)]
 
 
 def measure(

@@ -10,10 +10,10 @@ from support.strategies import cases
 from medianmap import MedianSOM, reference
 from medianmap.core.neighborhood import make_lattice
 from medianmap.estimators.base import as_generator
-from medianmap.search import fitting
+from medianmap.search import strategies_for
 
 # Every map with every search that fits it.
-PAIRS = [(m, s) for m in METHODS for s in ["auto", *fitting(estimator(m, 2)._gives)]]
+PAIRS = [(m, s) for m in METHODS for s in ["auto", *strategies_for(estimator(m, 2)._gives)]]
 
 
 @pytest.mark.parametrize("collisions", ["distinct", "allow", "noise"])

@@ -15,10 +15,10 @@ from support.strategies import cases
 from medianmap import MedianNeuralGas, MedianSOM, PatchClusterer, load, reference, save
 from medianmap.core.assignment import OnLattice, Rank
 from medianmap.core.neighborhood import NEIGHBORHOODS, h, make_lattice
-from medianmap.search import STRATEGIES, fitting
+from medianmap.search import STRATEGIES, strategies_for
 
 ANNEALED = ("gas", "som")
-PAIRS = [(m, s) for m in ANNEALED for s in ["auto", *fitting(estimator(m, 2)._gives)]]
+PAIRS = [(m, s) for m in ANNEALED for s in ["auto", *strategies_for(estimator(m, 2)._gives)]]
 
 
 def reference_weights(method, K, neighborhood):
@@ -131,7 +131,7 @@ def test_searches_agree_on_larger_problems_with_ties(method, n, rng):
     standard = estimator(method, 40, search="standard", **params).fit(D)
     expected, _, _ = reference_fit(method, 40, start, 0.3, D=D)
     np.testing.assert_array_equal(standard.medoid_indices_, expected)
-    for name in ["auto", *fitting(standard._gives)]:
+    for name in ["auto", *strategies_for(standard._gives)]:
         other = estimator(method, 40, search=name, **params).fit(D)
         np.testing.assert_array_equal(other.medoid_indices_, standard.medoid_indices_, err_msg=name)
         np.testing.assert_array_equal(other.history_["cost"], standard.history_["cost"])

@@ -121,7 +121,7 @@ BAD_FITS = {
     "nothing": (lambda: precomputed().fit(None), "X is a NoneType"),
     "ragged matrix": (lambda: precomputed().fit([[0, 1], [1]]), "different lengths"),
     "masked entries": (lambda: precomputed().fit(np.ma.masked_equal(D, D[0, 1])), "masked"),
-    "parameters of a matrix": (lambda: precomputed(metric_params={"p": 3}).fit(D), "no parameters"),
+    "parameters of a matrix": (lambda: precomputed(metric_params={"p": 3}).fit(D), "metric_params"),
     "weights overflow": (lambda: MedianKMeans(2).fit(X, sample_weight=np.full(12, 1e308)), "weights overflows"),
     "matrix times weights overflows": (
         lambda: MedianKMeans(2).fit(X, sample_weight=np.full(12, 1e306)),

@@ -10,9 +10,8 @@ from medianmap import MedianNeuralGas, MedianSOM, reference
 from medianmap.core.neighborhood import h
 from medianmap.core.winners import nearest, smoothed_winners
 from medianmap.search import lowrank
-from medianmap.search.field_screens import FieldScreen
+from medianmap.search.certified import FieldScreen, RankScreen
 from medianmap.search.lowrank import LowRank
-from medianmap.search.rank_screens import RankScreen
 from medianmap.search.screens import Choice, Entries, as_float32, dense_product, heavy_entries, sparse_product
 from medianmap.search.weights import FieldWeights, RankWeights
 from medianmap.sources import DenseSource

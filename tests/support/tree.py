@@ -103,7 +103,7 @@ class Tree:
         return found
 
     def checks_of(self, kinds: dict[str, set[str]]) -> list[str]:
-        """ "module: Class" for each check whether an object is of one of these classes, outside the class's own module.
+        """ "module: classes" for each check whether an object is of these classes, outside their own modules.
 
         Counted are `isinstance`, `issubclass`, `type(x) is` and class patterns of `match`, also through a tuple of
         classes that has a name; not counted are asserts.
@@ -118,9 +118,11 @@ class Tree:
                 if isinstance(target, ast.Name)
             }
             for checked in _checked(parsed):
-                for each in [checked, *(tuples[n.id] for n in ast.walk(checked) if getattr(n, "id", None) in tuples)]:
-                    named = {n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in ast.walk(each)}
-                    found += [f"{name}: {kind}" for kind in sorted(named & set(kinds)) if name not in kinds[kind]]
+                parts = [checked, *(tuples[n.id] for n in ast.walk(checked) if getattr(n, "id", None) in tuples)]
+                nodes = [node for part in parts for node in ast.walk(part)]
+                named = {node.id if isinstance(node, ast.Name) else getattr(node, "attr", "") for node in nodes}
+                foreign = sorted(kind for kind in named & set(kinds) if name not in kinds[kind])
+                found += [f"{name}: {', '.join(foreign)}"] if foreign else []
         return found
 
 
@@ -179,4 +181,4 @@ def upward(tree: Tree) -> list[Import]:
 
 
 def _folder(name: str) -> str:
-    return name.split(".")[0]
+    return name.split(".", maxsplit=1)[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .options import loudness, note, shows_progress
+from .options import note, shows_progress
 from .watch import Watch
 
 # What is counted in a stage whose name does not say it.
@@ -74,7 +74,7 @@ def pace(rate: float, done: int, total: int | None, unit: str = "objects") -> st
 
 class _Shown(Watch):
     def __init__(self, move: Callable[[str, int, int | None], None]) -> None:
-        self.move, self.verbose = move, 2 if loudness() > 0 else 0
+        self.move = move
 
     def tell(self, sentence: str) -> None:
         note(sentence)

@@ -137,7 +137,6 @@ class Stage(Watch):
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.at, self.share = watch, "reading", ""
-        self.verbose = watch.verbose
 
     def tell(self, sentence: str) -> None:
         self.watch.tell(sentence)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,27 +14,18 @@ from ..estimators.base import BaseMap
 from ..estimators.classifier import PrototypeClassifier
 from ..patches.clusterer import PatchClusterer
 from ..predict.nearest import two_best
-from ..predict.queries import map_of
-from ..sources import ComputedSource, DenseSource, Source, as_dissimilarity
+from ..predict.queries import ToPrototypes, map_of
+from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
 from ..sources.all_pairs import all_pairs
+from ..sources.base import ToPoints
 from ..sources.memory import fits
 from ..utils.fingerprint import digest
-from ..utils.progress import followed
+from ..utils.progress import epochs_watched, followed
+from ..utils.threads import limited
 from .data import Given
 from .folder import Workshop
 from .settings import FitSettings, make_map
 from .watch import Watch
-
-
-@dataclass(frozen=True)
-class Compared(ComputedSource):
-    """Objects under a metric, all pairs of which are computed already."""
-
-    matrix: DenseSource | None = None
-
-    def kept(self) -> DenseSource:
-        assert self.matrix is not None
-        return self.matrix
 
 
 @dataclass(frozen=True)
@@ -59,12 +51,13 @@ def compared(settings: FitSettings, given: Given, shop: Workshop, watch: Watch) 
         n_jobs=settings.threads,
         on_progress=watch.progress,
     )  # fmt: skip
-    return Compared(source.objects, source.metric, given.ids, settings.threads, matrix=matrix)
+    columns = given.columns if given.kind == "vectors" else None
+    return ComparedSource(source.objects, source.metric, given.ids, columns=columns, matrix=matrix)
 
 
 def matrix_of(source: Source) -> Source:
     """The dissimilarities themselves, where they are computed already."""
-    return source.matrix if isinstance(source, Compared) and source.matrix is not None else source
+    return source.matrix if isinstance(source, ComparedSource) else source
 
 
 def computed(settings: FitSettings, given: Given) -> ComputedSource:
@@ -79,15 +72,15 @@ def computed(settings: FitSettings, given: Given) -> ComputedSource:
 
 def trained(settings: FitSettings, given: Given, source: Source, watch: Watch) -> Fitted:
     """The map of all pairs."""
-    map_ = _map(settings, "precomputed", None, _on_epoch(settings, watch), watch)
+    map_ = _map(settings)
     model: Any = map_ if settings.beta is None else PrototypeClassifier(map_, settings.beta)
-    with followed(watch.progress):
+    with _watched(settings, watch, _on_epoch(settings, watch)):
         model.fit(source, given.labels)
     matrix = matrix_of(source)
-    points = two_best(model, matrix, n_jobs=settings.threads, on_progress=watch.progress)
-    if isinstance(source, Compared):
-        _at_home(model, settings, given, source)
-    return Fitted(_plain(model), points, matrix)
+    to_exemplars: Any = ToPoints(matrix, map_of(model).medoid_indices_)  # read, where objects would be compared again
+    queries = ToPrototypes(to_exemplars, given.ids)
+    points = two_best(model, queries, n_jobs=settings.threads, on_progress=watch.progress)
+    return Fitted(model, points, matrix)
 
 
 def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watch: Watch) -> Fitted:
@@ -102,7 +95,7 @@ def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watc
         part = min(1.0, (epoch.number + 1) / (settings.epochs or 1)) * min(settings.patch or 1, len(given) - passed[0])
         watch.progress("patches", passed[0] + int(part), len(given))
 
-    map_ = _map(settings, settings.metric or "", dict(settings.params) or None, on_epoch, watch)
+    map_ = _map(settings)
     about = digest([content, given.ids, given.labels, {k: v for k, v in vars(settings).items() if k != "threads"}])
 
     def on_patch(record: Any) -> None:
@@ -111,35 +104,41 @@ def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watc
 
     passes = PatchClusterer(
         map_, settings.patch or 1, shuffle=True, compute_labels=False, checkpoint=shop.state("patches", about),
-        n_jobs=settings.threads, verbose=watch.verbose, on_patch=on_patch,
+        on_patch=on_patch,
     )  # fmt: skip
     model: Any = passes if settings.beta is None else PrototypeClassifier(passes, settings.beta)
     watch.progress("patches", 0, len(given))
-    model.fit(objects, given.labels)
+    with _watched(settings, watch, on_epoch):
+        model.fit(objects, given.labels)
     fitted: Any = model if settings.beta is None else model.estimator_
     points = two_best(model, objects, n_jobs=settings.threads, on_progress=watch.progress)
     total = float(points["dissimilarity"].sum())
     for layer in (fitted, fitted.map_):
         layer.prototype_ids_ = [given.ids[i] for i in fitted.medoid_indices_]
     fitted.labels_, fitted.inertia_, fitted.quantization_error_ = points["prototype"], total, total / 2
-    _name_features(given, [model, fitted, fitted.map_])
-    return Fitted(_plain(model), points, source)
+    if given.kind == "vectors" and given.columns is not None:
+        for layer in (model, fitted, fitted.map_):
+            layer.feature_names_in_ = np.array(given.columns, object)
+    for layer in {id(passes): passes, id(fitted): fitted}.values():
+        layer.set_params(checkpoint=None, on_patch=None, compute_labels=True)
+    return Fitted(model, points, source)
 
 
-def _map(
-    settings: FitSettings,
-    metric: str,
-    params: dict[str, Any] | None,
-    on_epoch: Callable[[Any], None] | None,
-    watch: Watch,
-) -> BaseMap:
+def _map(settings: FitSettings) -> BaseMap:
+    """The map that the settings describe; what watches and hurries its training is no part of it."""
     return make_map(
-        settings.map, settings.grid, settings.k, epochs=settings.epochs, metric=metric, metric_params=params,
-        sigma_start=settings.sigma_start, sigma_end=settings.sigma_end,
+        settings.map, settings.grid, settings.k, epochs=settings.epochs, metric=settings.metric,
+        metric_params=dict(settings.params) or None, sigma_start=settings.sigma_start, sigma_end=settings.sigma_end,
         neighborhood=settings.neighborhood, init=settings.init, n_init=settings.n_init, annealing=settings.annealing,
-        refine=settings.refine, random_state=settings.seed, n_jobs=settings.threads, verbose=watch.verbose,
-        on_epoch=on_epoch,
+        refine=settings.refine, random_state=settings.seed,
     )  # fmt: skip
+
+
+@contextmanager
+def _watched(settings: FitSettings, watch: Watch, on_epoch: Callable[[Any], None]) -> Iterator[None]:
+    """Fits inside use as many threads as the settings say, and `watch` is told how far they are."""
+    with limited(settings.threads), followed(watch.progress), epochs_watched(on_epoch):
+        yield
 
 
 def _on_epoch(settings: FitSettings, watch: Watch) -> Callable[[Any], None]:
@@ -151,42 +150,3 @@ def _on_epoch(settings: FitSettings, watch: Watch) -> Callable[[Any], None]:
         watch.progress("epochs", done, max(planned, done))
 
     return report
-
-
-def _at_home(model: Any, settings: FitSettings, given: Given, source: Compared) -> None:
-    """Turn a model of a matrix into the model of the objects behind it, which predicts from objects."""
-    fitted: Any = map_of(model)
-    home = {"metric": settings.metric, "metric_params": dict(settings.params) or None}
-    fitted.set_params(**home)
-    if model is not fitted:
-        model.estimator.set_params(**home)
-    n = len(given)
-    fitted.n_evaluations_ = n * (n + 1) // 2 if source.symmetric else n * n
-    layers = [fitted] if model is fitted else [model, fitted]
-    for layer in layers:
-        del layer.n_features_in_
-        if isinstance(source.objects, np.ndarray) and source.objects.ndim == 2:
-            layer.n_features_in_ = source.objects.shape[1]
-    _name_features(given, layers)
-
-
-def _name_features(given: Given, layers: list[Any]) -> None:
-    """The names of the columns of vectors, under which pictures of the prototypes show them."""
-    if given.kind == "vectors" and given.columns is not None:
-        for layer in layers:
-            layer.feature_names_in_ = np.array(given.columns, object)
-
-
-def _plain(model: Any) -> Any:
-    """The model without what watched and hurried its training, which says nothing about the map."""
-    layer = model
-    while layer is not None:
-        own = layer.get_params(deep=False)
-        for name, value in (("on_epoch", None), ("on_patch", None), ("checkpoint", None), ("n_jobs", None),
-                            ("verbose", 0), ("compute_labels", True)):  # fmt: skip
-            if name in own:
-                layer.set_params(**{name: value})
-        if "estimator" in own:
-            _plain(own["estimator"])
-        layer = getattr(layer, "estimator_", None) or getattr(layer, "map_", None)
-    return model

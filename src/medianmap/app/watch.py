@@ -6,8 +6,6 @@ from __future__ import annotations
 class Watch:
     """Told of stages, notes and warnings; this one keeps silent."""
 
-    verbose = 0  # of the map: 2 logs every epoch
-
     def tell(self, sentence: str) -> None:
         """One sentence for the user: what was chosen for them, or what looks wrong."""
 

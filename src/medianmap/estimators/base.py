@@ -29,6 +29,7 @@ from ..search.weights import Weights
 from ..sources import check_queries
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
+from ..utils.progress import epoch_watcher
 from ..utils.threads import limited
 from .views import ShownInNotebooks
 
@@ -317,8 +318,8 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 G = own.label_term.added_to(G, state.labels)
             return inertia(G, own.m), state
 
-        # A function of the user's may not bear to be called from several threads.
-        n_jobs = self.n_jobs if self.on_epoch is None else 1
+        # A function of the user's may not be one that several threads can call.
+        n_jobs = self.n_jobs if self.on_epoch is None and epoch_watcher() is None else 1
         outcomes = run_all(train, problem, len(starts), n_jobs, self._watch)
         return min(outcomes, key=lambda outcome: outcome[0])[1]
 
@@ -346,13 +347,15 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return anneal(problem, start, sigmas, rule.sigma_end, rule.max_settling, rng, on_epoch, run)
 
     def _watch(self, epoch: Epoch) -> None:
-        if self.verbose > 1 or (self.verbose and epoch.number % 10 == 0):
+        shown = self.verbose > 1 or (self.verbose and epoch.number % 10 == 0)
+        if shown or epoch_watcher() is not None:
             logger.info(
                 "run %d epoch %d: sigma %.4g, cost %.6g, quantization error %.6g, %d moved",
                 epoch.run, epoch.number, epoch.sigma, epoch.cost, epoch.quantization_error, epoch.moved,
             )  # fmt: skip
-        if self.on_epoch is not None:
-            self.on_epoch(epoch)
+        for watcher in (self.on_epoch, epoch_watcher()):
+            if watcher is not None:
+                watcher(epoch)
 
     @property
     def _n_features_out(self) -> int:

@@ -23,7 +23,6 @@ from ..refine import refine_som, swap_medoids
 from ..refine.labelled import LabelledSource, labelled_source, settled_labels
 from ..search import CHOICES, check_search_fits
 from ..sources import (
-    ComputedSource,
     Source,
     as_dissimilarity,
     check_entries,
@@ -36,7 +35,7 @@ from ..sources import (
 )
 from ..sources.base import FloatArray, IntArray, is_source
 from ..sources.checks import refuse_bad_entries
-from ..sources.computed import take
+from ..sources.computed import checked_objects, take, with_objects
 from ..sources.duckdb import is_pair_store
 from ..sources.memory import PartlyKeptSource, condensed_size, kept_if_dear
 from ..sources.objects import as_objects, check_vectors, n_dims
@@ -57,17 +56,21 @@ class DissimilarityMap(BaseMap):
     metric_params: Any
 
     def _source(self, X: Any) -> Source:
-        if self.metric == "precomputed" or is_source(X):
-            return as_dissimilarity(X, self.metric, metric_params=self.metric_params)
+        if self.metric == "precomputed":
+            return as_dissimilarity(X, metric_params=self.metric_params)
+        if is_source(X):
+            return checked_objects(X, bind(self.metric, self.metric_params))
         return computed(X, self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
 
     def _features(self, X: Any, given: Space) -> dict[str, Any]:
         if self.metric != "precomputed":
-            source = source_of(given)
-            objects = source.objects if isinstance(source, ComputedSource) else None
-            if not isinstance(objects, np.ndarray):
+            held = with_objects(source_of(given))
+            if held is None or not isinstance(held.objects, np.ndarray):
                 return {}  # strings and other objects have no columns
-            return super()._features(X if n_dims(X) == 2 else objects, given)
+            if n_dims(X) == 2 and not is_source(X):
+                return super()._features(X, given)
+            names = {} if held.columns is None else {"feature_names_in_": np.array(held.columns, object)}
+            return super()._features(held.objects, given) | names
         if n_dims(X) == 2 and not is_source(X):
             return super()._features(X, given)
         return {"n_features_in_": given.n_points}  # a source, a path, a condensed vector
@@ -82,13 +85,14 @@ class DissimilarityMap(BaseMap):
 
     def _resolved(self, source: Source, m: FloatArray) -> Source:
         """The source with metric parameters that the weighted data fix."""
-        if not isinstance(source, ComputedSource):
-            return source
-        return replace(source, metric=source.metric.resolved(source.objects, m))
+        held = with_objects(source)
+        return source if held is None else held.resolved(m)
 
     def _from_objects(self, X: Any, objects: Any) -> FloatArray:
         """(n_query, n) dissimilarities from the queries X to objects of the training data."""
         metric = bind(self.metric, self.metric_params_)
+        if is_source(X):
+            return metric.between(checked_objects(X, metric).objects, objects)
         vectors = hasattr(self, "n_features_in_")
         queries = as_objects(X, metric, vectors=vectors)
         if vectors:
@@ -279,10 +283,11 @@ class MedianMap(DissimilarityMap):
     def _prototype_attributes(self, given: Space, space: Space, m: FloatArray, prototypes: IntArray) -> dict[str, Any]:
         source = self._resolved(source_of(given), m)
         fitted: dict[str, Any] = {"medoid_indices_": prototypes, "cluster_centers_": None}
-        if isinstance(source, ComputedSource):
-            fitted["cluster_centers_"] = take(source.objects, prototypes)
-            fitted["metric_params_"] = dict(source.metric.params)
-            fitted["n_evaluations_"] = source.evaluations
+        held = with_objects(source)
+        if held is not None:
+            fitted["cluster_centers_"] = take(held.objects, prototypes)
+            fitted["metric_params_"] = dict(held.metric.params)
+            fitted["n_evaluations_"] = held.evaluations
         if source.ids is not None:
             fitted["prototype_ids_"] = [source.ids[i] for i in prototypes]
         return fitted
@@ -330,10 +335,11 @@ class RelationalMap(DissimilarityMap):
             "prototype_dissimilarities_": between_prototypes(prototypes, G),
             "cluster_centers_": None,
         }
-        if isinstance(source, ComputedSource):
-            fitted["support_objects_"] = take(source.objects, support)
-            fitted["metric_params_"] = dict(source.metric.params)
-            fitted["n_evaluations_"] = source.evaluations
+        held = with_objects(source)
+        if held is not None:
+            fitted["support_objects_"] = take(held.objects, support)
+            fitted["metric_params_"] = dict(held.metric.params)
+            fitted["n_evaluations_"] = held.evaluations
         if source.ids is not None:
             fitted["prototype_ids_"] = [source.ids[i] for i in exemplars]
             fitted["support_ids_"] = [source.ids[i] for i in support.tolist()]

@@ -18,6 +18,7 @@ from ..core.labels import LabelVectors
 from ..sources.base import FloatArray
 from ..utils.files import check_target
 from ..utils.fingerprint import digest
+from ..utils.progress import epoch_watcher
 from .checkpoint import Progress, read_checkpoint, write_checkpoint
 from .patch import Patch, Recipe, among_prototypes, cluster_patch
 from .plan import Plan, merge_width, price_of_tree
@@ -74,7 +75,7 @@ def reporting_patches(plan: Plan | None, verbose: int, on_patch: Callable[[Patch
             points_per_second=rate,
             seconds_left=left,
         )
-        if verbose:
+        if verbose or epoch_watcher() is not None:
             logger.info("patch %d of %s: %d points seen, %d dissimilarities, %.0f points/s%s", record.n_patches,
                         record.n_patches_planned or "a stream", record.n_samples_seen, record.n_evaluations, rate,
                         "" if left is None else f", {left:.0f} s left")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Weights and a source -> prototypes. One file a strategy; all return the canonical answer, so the choice is speed."""
+"""The search for prototypes: the table of strategies by name. All return the same prototypes; they differ in speed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from dataclasses import dataclass
 
 from ..sources.base import Source
 from .blocksum import blocksum
-from .bound_all import bound_all
-from .bound_all_stop import bound_all_stop
-from .bound_self import bound_self
+from .bounds import BoundAll, BoundAllStop, BoundSelf, bounded_by
 from .certified import certified
 from .frame import Finder, Search
 from .gemm import gemm
 from .standard import standard
-from .stop import stop
-from .stop_candidates import stop_candidates
-from .stop_coarse import stop_coarse
-from .stop_fine import stop_fine
+from .stops import Stop, StopCandidates, StopCoarse, StopFine, stopped_by
 from .weights import FieldWeights, RankWeights, Weights
 
 
@@ -36,13 +31,13 @@ RANKS = (RankWeights,)  # neural gas
 STRATEGIES: dict[str, Strategy] = {
     "standard": Strategy(standard, ANY),
     "blocksum": Strategy(blocksum, FIELDS),
-    "bound-self": Strategy(bound_self, FIELDS),
-    "bound-all": Strategy(bound_all, FIELDS),
-    "bound-all-stop": Strategy(bound_all_stop, FIELDS),
-    "stop": Strategy(stop, RANKS),
-    "stop-candidates": Strategy(stop_candidates, RANKS),
-    "stop-fine": Strategy(stop_fine, RANKS),
-    "stop-coarse": Strategy(stop_coarse, RANKS),
+    "bound-self": Strategy(bounded_by(BoundSelf), FIELDS),
+    "bound-all": Strategy(bounded_by(BoundAll), FIELDS),
+    "bound-all-stop": Strategy(bounded_by(BoundAllStop), FIELDS),
+    "stop": Strategy(stopped_by(Stop), RANKS),
+    "stop-candidates": Strategy(stopped_by(StopCandidates), RANKS),
+    "stop-fine": Strategy(stopped_by(StopFine), RANKS),
+    "stop-coarse": Strategy(stopped_by(StopCoarse), RANKS),
     "gemm": Strategy(gemm, ANY),
     "certified": Strategy(certified, ANY),
 }
@@ -50,14 +45,14 @@ STRATEGIES: dict[str, Strategy] = {
 CHOICES = ("auto", *STRATEGIES)
 
 
-def fitting(weights: type[Weights]) -> list[str]:
-    """Names of the strategies for maps with such weights."""
+def strategies_for(weights: type[Weights]) -> list[str]:
+    """Names of the strategies that can use such weights."""
     return [name for name, strategy in STRATEGIES.items() if weights in strategy.takes]
 
 
 def check_search_fits(name: str, weights: type[Weights], map_name: str) -> None:
     """ValueError if the strategy cannot use the weights of this map."""
-    fits = ["auto", *fitting(weights)]
+    fits = ["auto", *strategies_for(weights)]
     if name not in fits:
         raise ValueError(f"search={name!r} does not fit {map_name}; choose one of {', '.join(map(repr, fits))}.")
 
@@ -67,4 +62,4 @@ def make_search(name: str, source: Source, n_jobs: int | None = None) -> Search:
     return STRATEGIES["certified" if name == "auto" else name].make(source, n_jobs)
 
 
-__all__ = ["CHOICES", "STRATEGIES", "Finder", "Search", "Strategy", "fitting", "make_search"]
+__all__ = ["CHOICES", "STRATEGIES", "Finder", "Search", "Strategy", "make_search", "strategies_for"]

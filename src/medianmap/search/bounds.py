@@ -1,26 +1,30 @@
-"""Branch and bound over receptive fields on block sums: what bound-self, bound-all and bound-all-stop share.
+"""Branch and bound over receptive fields on block sums (K-means, SOM): `bound-self`, `bound-all`, `bound-all-stop`.
 
 The candidates of field m share a lower bound of their costs,
 
     eta(m, j) = sum over k in Theta of H[j, k] min_{l in field m} S[k, l],
 
-since no term is negative: a field whose bound exceeds a known cost holds no better candidate. Theta is the strategy's.
+since no term is negative: a field whose bound exceeds a known cost holds no better candidate. The strategies differ in
+Theta, and in whether single candidates are dropped early too.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source
-from .blocks import block_sums, field_minima, weighted_sum
-from .frame import Finder
+from .blocksum import block_sums, field_minima, weighted_sum
+from .frame import Finder, Search
 from .weights import FieldWeights
 
 NO_PROBE = np.zeros(0, np.intp)
+# Terms that are looked at before a candidate is summed in full; with fewer than four times as many it does not pay.
+PROBE = 4
 
 
 @njit(cache=True, nogil=True)
@@ -88,3 +92,47 @@ class BoundedFinder(Finder):
             self.slack, self.tiny, row,
         )  # fmt: skip
         return row
+
+
+class BoundSelf(BoundedFinder):
+    """Theta = {j}: eta(m, j) = H[j, j] min_{l in field m} S[j, l], O(K^2) for all bounds.
+
+    A conservative bound that grows sharp as sigma falls and H nears the identity. A prototype without points has no
+    such term, and its bound is 0: then no field is passed over.
+    """
+
+    def bounds(self, j: int) -> FloatArray:
+        own = self.blocks.own[j]
+        if own < 0:
+            return np.zeros(len(self.minima))
+        self.terms += len(self.minima)
+        return self.minima[:, own] * self.blocks.H[j, own]
+
+
+class BoundAll(BoundedFinder):
+    """Theta = {1 .. K}, O(K^3) for all bounds, tighter: the minimum of a sum is at least the sum of the minima."""
+
+    def bounds(self, j: int) -> FloatArray:
+        self.terms += self.minima.size
+        return self.minima @ self.blocks.H[j]
+
+
+class BoundAllStop(BoundAll):
+    """BoundAll, and a candidate is dropped if its heaviest terms alone cost too much.
+
+    The terms of the largest H[j, k] are part of a sum without negative terms: if they exceed a known cost, so does the
+    sum.
+    """
+
+    def probe(self, j: int) -> IntArray:
+        h = self.blocks.H[j]
+        return np.argsort(-h, kind="stable")[:PROBE] if len(h) > 4 * PROBE else NO_PROBE
+
+
+def bounded_by(finder: type[BoundedFinder]) -> Callable[[Source, int | None], Search]:
+    """The strategy that searches every epoch with such a finder; the proof is BoundedFinder's."""
+
+    def make(source: Source, n_jobs: int | None = None) -> Search:
+        return lambda weights, w: finder(weights, source)
+
+    return make

@@ -34,7 +34,7 @@ def canonical_dot(a, d, lanes):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def canonical_costs(a, candidates):  # type: ignore[no-untyped-def]
-    """(p,) canonical costs of one prototype's weights a (N,) with candidates (p, N), one a row."""
+    """(p,) canonical costs of one prototype's weights a (N,) with candidates (p, N), one per row."""
     lanes = np.empty(LANES)
     out = np.empty(candidates.shape[0])
     for l in range(candidates.shape[0]):

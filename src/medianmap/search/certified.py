@@ -1,31 +1,60 @@
-"""`certified` (all maps): float32 screens discard nearly all candidates, the canonical cost decides among the rest.
+"""`certified` (all maps, the default): float32 screens discard nearly all candidates, the canonical cost decides.
 
 K-means and SOM: block sums are kept from epoch to epoch; only points that changed their field are subtracted and added.
-Neural gas: a static low-rank picture of D while weights are broad, the heaviest ranks alone once they are narrow, and
-the float32 product A @ D where neither pays. Which one is chosen from the work that each would do and from how many
-candidates it left over last time; the result does not depend on the choice.
+Neural gas: a fixed low-rank approximation of D while weights are broad, the heaviest ranks alone once they are narrow,
+and the float32 product A @ D where neither pays. The choice among them follows from the work that each would do and
+from how many candidates it left over last time; the result does not depend on it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from ..sources.base import FloatArray, IntArray, Source, candidate_rows, panels, point_rows, rows_fit
+from ..sources.base import (
+    ALL,
+    FloatArray,
+    IntArray,
+    Source,
+    candidate_rows,
+    panels,
+    point_rows,
+    rows_fit,
+    rows_per_panel,
+)
 from ..utils.threads import run_chunks
-from .field_screens import FieldScreen
 from .frame import Finder, Search
-from .gemm import gemm
+from .gemm import product_costs
+from .lowrank import LowRank
 from .placing import best_alone, count_survivors, settle_distinct
-from .rank_screens import RankScreen
-from .screens import LARGEST, Bounded, Choice
-from .weights import FieldWeights, Weights
+from .screens import (
+    LARGEST,
+    UNIT,
+    Bounded,
+    Choice,
+    Entries,
+    as_float32,
+    dense_product,
+    product_work,
+    sparse_product,
+    weight_product,
+)
+from .weights import FieldWeights, RankWeights, Weights
 
-# Prototypes that a screen is judged by, and screens that need no judging: they leave out nothing.
+# How many prototypes a screen is judged by, and the screens that need no judging: they leave out nothing.
 SAMPLE = 8
 EXACT_BUT_FOR_ROUNDING = ("dense", "product")
+# Columns that a thread works on at a time: a row of sums then stays in the first-level cache.
+COLUMNS = 1024
+# Ranks that the sparse screen leaves out weigh less than this; rows of D come from further than those of block sums.
+LIGHT = 0.08
+ROW_COST = 9.0
+# A low-rank approximation does not pay for fewer points or prototypes.
+SMALLEST_LOW_RANK = (1000, 20)
 
 
 class CertifiedFinder(Finder):
@@ -85,9 +114,8 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
     """The search for a whole fit; what it learns in one epoch serves the next.
 
     Where candidates cannot be rows in memory, K-means and SOM still read only the rows of points that changed their
-    field and the columns of candidates that are left over; neural gas goes over the whole matrix once an epoch.
+    field and the columns of candidates that are left over; neural gas goes over the whole matrix once per epoch.
     """
-    plain = gemm(source, n_jobs)
     X = candidate_rows(source) if rows_fit(source) else None
     D = point_rows(source)
     if D is None and X is not None:
@@ -99,7 +127,7 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
     def epoch(weights: Weights, w: IntArray) -> Finder:
         screen: Any = fields if isinstance(weights, FieldWeights) else ranks
         if screen is None:
-            return plain(weights, w)
+            return product_costs(weights.A, source)
         choice: Choice = screen.choice
         choice.next_epoch()
         if last:
@@ -108,7 +136,7 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
         N = source.shape[0]
         work, terms = screen.options(weights), 0
         if fields.largest * float(weights.m.sum()) > LARGEST:
-            return plain(weights, w)  # outside the range of float32
+            return product_costs(weights.A, source)  # outside the range of float32
         if X is None:  # a candidate left over costs N evaluations of the metric: bounds as tight as can be
             work = {"dense": work["dense"]}
         while True:
@@ -118,7 +146,7 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
             finder = CertifiedFinder(weights, source, bounds, X, terms, n_jobs)
             if name in EXACT_BUT_FOR_ROUNDING:
                 break
-            # By counting, not by faith: a screen that would leave too much over gives way to the next best.
+            # Counted, not trusted: a screen that would leave too many candidates gives way to the next best.
             choice.left[name] = finder.expected_survivors(weights.alive)
             if choice.best(work, N) == name:
                 break
@@ -126,3 +154,197 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
         return finder
 
     return epoch
+
+
+# --- the screen of K-means and SOM ------------------------------------------------------------------------------------
+
+
+class FieldScreen:
+    """S[k, l] = sum over i in field k of m_i D[i, l], kept up to date; L = H @ S.
+
+    Only the points that changed field are added and subtracted, unless a field is summed faster anew. S is then not
+    what a fresh sum would give, but within `error`: each addition or subtraction is off by at most 2^-53 of the largest
+    sum that its field can have had, its mass times the largest dissimilarity.
+    """
+
+    def __init__(self, source: Source, n_jobs: int | None, D: NDArray[Any] | None = None) -> None:
+        self.source = source
+        self.D = D  # (N, N), one row per data point, where that is in memory
+        self.largest = 0.0 if D is None else float(D.max())  # of all dissimilarities that were added so far
+        self.n_jobs = n_jobs
+        self.choice = Choice({"sparse": 0.7})
+        self.winner: IntArray = np.zeros(0, np.intp)  # the fields that S belongs to; none yet
+        self.m = self.error = np.zeros(0)
+        self.S, self.S32 = np.zeros((0, 0)), np.zeros((0, 0), np.float32)
+
+    def options(self, weights: FieldWeights) -> dict[str, float]:
+        """Bring the block sums up to date; the work of each kind of bounds from them."""
+        self.rows_summed = self.follow(weights)
+        self.H = as_float32(weights.H[:, weights.fields])
+        return product_work(self.H, self.source.shape[0])
+
+    def bounds(self, name: str, weights: FieldWeights) -> tuple[Bounded, int]:
+        """Lower bounds of all costs, and the number of terms that were summed for them."""
+        fields, N = weights.fields, self.source.shape[0]
+        S = self.S32 if len(fields) == len(self.S32) else self.S32[fields]
+        bounds = weight_product(name, self.H, S, self.n_jobs)
+        # Twice the error: once for S, once for what rounding makes of it.
+        absolute = bounds.absolute + 2 * (weights.H[:, fields] @ self.error[fields])
+        return Bounded(bounds.L, bounds.relative, absolute), self.rows_summed * N + self.H.size * N
+
+    def follow(self, weights: FieldWeights) -> int:
+        """Bring S up to date; returns how many rows of D were added or subtracted."""
+        K, N = len(weights.H), self.source.shape[0]
+        if len(self.S) != K or self.m is not weights.m:
+            self.S, self.S32 = np.zeros((K, N)), np.zeros((K, N), np.float32)
+            self.error = np.zeros(K)
+            self.m = weights.m
+            self.winner = np.full(N, -1)
+        before, after, m = self.winner, weights.winner, weights.m
+        moved = np.flatnonzero(before != after)
+        if not len(moved):
+            return 0
+        gained = np.bincount(after[moved], minlength=K)
+        lost = np.bincount(before[moved][before[moved] >= 0], minlength=K)
+        size = np.bincount(after, minlength=K)
+        anew = (gained + lost > size) & (gained + lost > 0)
+        # Additions of points that came, subtractions of points that left, and whole fields where these are more.
+        came = moved[~anew[after[moved]]]
+        left = moved[(before[moved] >= 0) & ~anew[before[moved]]]
+        whole = np.flatnonzero(anew[after])
+        field = np.concatenate([after[came], before[left], after[whole]])
+        point = np.concatenate([came, left, whole])
+        factor = np.concatenate([m[came], -m[left], m[whole]])
+        order = np.argsort(field, kind="stable")
+        dirty = np.flatnonzero(gained + lost)
+        self.S[anew] = 0.0
+        self.add_rows(field[order], point[order], factor[order])
+        run_chunks(lambda part: _to_float32(self.S, dirty[part], self.S32), list(panels(len(dirty), 16)), self.n_jobs)
+        self.error[anew] = 0.0
+        mass = np.bincount(after, m, K) + np.bincount(before[before >= 0], m[before >= 0], K)
+        self.error += np.bincount(field, minlength=K) * 2.0**-53 * mass * self.largest
+        self.error[size == 0] = 0.0
+        self.winner = after
+        return len(field)
+
+    def add_rows(self, field: IntArray, point: IntArray, factor: FloatArray) -> None:
+        """S[field[t]] += factor[t] D[point[t]]; only these rows of D are read, in panels if they must be fetched."""
+        if self.D is not None:
+            self._add(self.D, point, field, factor)
+            return
+        for part in panels(len(point), rows_per_panel(self.source.shape[0])):
+            rows = self.source.block(point[part], ALL)
+            self.largest = max(self.largest, float(rows.max()))
+            self._add(rows, np.arange(len(rows)), field[part], factor[part])
+
+    def _add(self, rows: NDArray[Any], index: IntArray, field: IntArray, factor: FloatArray) -> None:
+        run_chunks(
+            lambda cols: _add_rows(rows, index, field, factor, cols.start, cols.stop, self.S),
+            list(panels(rows.shape[1], COLUMNS)),
+            self.n_jobs,
+        )
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(rows, index, field, factor, first, last, S):  # type: ignore[no-untyped-def]
+    """S[field[t]] += factor[t] rows[index[t]] for columns first .. last - 1."""
+    for t in range(field.shape[0]):
+        sums, row, f = S[field[t], first:last], rows[index[t], first:last], factor[t]
+        for l in range(last - first):
+            sums[l] += f * np.float64(row[l])
+
+
+@njit(cache=True, nogil=True)
+def _to_float32(S, fields, S32):  # type: ignore[no-untyped-def]
+    for k in fields:
+        for l in range(S.shape[1]):
+            # A sum that should be zero may have become slightly negative.
+            S32[k, l] = np.float32(max(S[k, l], 0.0))
+
+
+# --- the screens of neural gas ----------------------------------------------------------------------------------------
+
+
+class RankScreen:
+    """A low-rank approximation of D, the heaviest ranks alone, or the whole product, and what they keep."""
+
+    def __init__(self, D: NDArray[Any], n_jobs: int | None) -> None:
+        self.D = D  # (N, N), one row per data point
+        self.n_jobs = n_jobs
+        self.low_rank: LowRank | None = None
+        self.choice = Choice({"ranks": 0.7, "low rank": 1.1})
+        self._narrow: tuple[Any, Bounded] | None = None
+
+    def options(self, weights: RankWeights) -> dict[str, float]:
+        """The work of each screen."""
+        K, N = weights.rank.shape
+        self.heavy = int(np.count_nonzero(weights.weight_of_rank >= LIGHT))
+        work = {"product": float(K * N * N), "ranks": ROW_COST * self.heavy * N * N}
+        if N >= SMALLEST_LOW_RANK[0] and K >= SMALLEST_LOW_RANK[1]:
+            work["low rank"] = 4.0 * K * N * LowRank.RANK
+        return work
+
+    def bounds(self, name: str, weights: RankWeights) -> tuple[Bounded, int]:
+        """Lower bounds of all costs, and the number of terms that were summed for them."""
+        K, N = weights.rank.shape
+        if name == "ranks":
+            return self.heavy_ranks(weights, self.heavy), self.heavy * N * N
+        A = _weights32(weights, self.n_jobs)
+        if name == "product":
+            return dense_product(A, self.D, self.n_jobs), K * N * N
+        if self.low_rank is None:
+            self.low_rank = LowRank(self.D, self.n_jobs)
+        return self.low_rank(A), 3 * K * N * LowRank.RANK
+
+    def heavy_ranks(self, weights: RankWeights, heavy: int) -> Bounded:
+        """Each prototype's points of its `heavy` smallest ranks; leaving the others out only lowers the sum."""
+        if heavy == 1 and self._narrow is not None and self._narrow[0] is weights.rank:
+            # The nearest points have weight 1 whatever sigma is.
+            return replace(self._narrow[1], L=self._narrow[1].L.copy())
+        entries = _rank_entries(
+            weights.rank, weights.smallest + heavy, as_float32(weights.levels[1]), weights.m.astype(np.float32)
+        )
+        bounds = sparse_product(Entries(*entries), self.D, self.n_jobs)
+        # The value is itself a rounded product of weight and multiplicity.
+        bounds = Bounded(bounds.L, bounds.relative + 2 * UNIT, bounds.absolute)
+        if heavy == 1:  # a copy: placing strikes out candidates in its own
+            self._narrow = (weights.rank, replace(bounds, L=bounds.L.copy()))
+        return bounds
+
+
+@njit(cache=True, nogil=True)
+def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
+    """(starts, index, value): for each prototype the points with rank < top[j], weighing values[j, rank] m."""
+    K, N = rank.shape
+    starts = np.zeros(K + 1, np.intp)
+    for j in range(K):
+        n = 0
+        for i in range(N):
+            n += rank[j, i] < top[j]
+        starts[j + 1] = starts[j] + n
+    index = np.empty(starts[K], np.intp)
+    value = np.empty(starts[K], np.float32)
+    for j in range(K):
+        t = starts[j]
+        for i in range(N):
+            if rank[j, i] < top[j]:
+                index[t] = i
+                value[t] = values[j, rank[j, i]] * m[i]
+                t += 1
+    return starts, index, value
+
+
+def _weights32(weights: RankWeights, n_jobs: int | None) -> NDArray[np.float32]:
+    """A (K, N) in float32, what is too small set to zero."""
+    K, N = weights.rank.shape
+    A = np.empty((K, N), np.float32)
+    values, m = as_float32(weights.levels[1]), weights.m.astype(np.float32)
+    run_chunks(lambda js: _look_up(weights.rank[js], values[js], m, A[js]), list(panels(K, 32)), n_jobs)
+    return A
+
+
+@njit(cache=True, nogil=True)
+def _look_up(rank, values, m, A):  # type: ignore[no-untyped-def]
+    for j in range(rank.shape[0]):
+        for i in range(rank.shape[1]):
+            A[j, i] = values[j, rank[j, i]] * m[i]

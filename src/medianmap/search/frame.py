@@ -1,4 +1,4 @@
-"""The frame that all strategies share: bounds discard, the canonical cost decides, the lowest index wins ties."""
+"""What all strategies share, with the tie rule: bounds discard, the canonical cost decides, the lowest index wins."""
 
 from __future__ import annotations
 
@@ -111,5 +111,5 @@ class Screened(Finder):
         return best
 
 
-# One a fit; called every epoch with the weights and the prototypes (K,) that they belong to.
+# One per fit; called every epoch with the weights and the prototypes (K,) that they belong to.
 Search: TypeAlias = Callable[[Any, IntArray], Finder]

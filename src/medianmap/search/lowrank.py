@@ -1,12 +1,12 @@
-"""A static low-rank picture of D: bounds for broad weights at a small fraction of one matrix product.
+"""A fixed low-rank approximation of D: bounds for broad weights at a small fraction of one matrix product.
 
 With V (N, q) nearly orthonormal and Z = V' D, let R = D - V Z. For weights a and any c, a = V c + b:
 
     a . D_l = a . V Z_l + a . R_l  >=  (V' a) . Z_l - |b| |R_l| - |c| |V' R_l|
 
 This holds for V, Z, c as they are stored, orthonormal or not, optimal or not; c = V' a makes it tight. |R_l| and
-|V' R_l| are measured column by column when the picture is made. Real dissimilarities are nearly of low rank; where they
-are not, too many candidates are left over and another screen takes over.
+|V' R_l| are measured column by column when the approximation is made. Real dissimilarities are nearly of low rank;
+where they are not, too many candidates are left over and another screen takes over.
 """
 
 from __future__ import annotations

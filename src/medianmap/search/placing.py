@@ -1,4 +1,4 @@
-"""From lower bounds to exact places, compiled: the frame of `Finder` where candidates are rows of a matrix."""
+"""Compiled placing: from lower bounds to exact places, as `Finder` does it, where candidates are rows of a matrix."""
 
 from __future__ import annotations
 

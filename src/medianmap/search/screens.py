@@ -1,4 +1,4 @@
-"""Screens: cheap rigorous lower bounds of costs, in float32. Each has one job and carries its own error bound.
+"""Screens: cheap rigorous lower bounds of costs by products in float32, each with its own error bound.
 
 cost(j, l) = sum_i W[j, i] M[i, l] with W, M >= 0. A screen returns L (K, n) float32 and promises
 L (1 - relative) - absolute <= canonical cost, for every pair. Nothing else may be assumed of L.
@@ -84,7 +84,7 @@ def sparse_product(W: Entries, M: NDArray[Any], n_jobs: int | None) -> Bounded:
     return Bounded(L, rounding(longest), np.full(K, longest * 2.0**-126))
 
 
-# Columns a tile: the sums of a row and the rows they come from then stay in the first- and second-level cache.
+# Columns per tile: the sums of a row and the rows they come from then stay in the first- and second-level cache.
 TILE = 256
 
 
@@ -141,8 +141,9 @@ CUT = 0.01
 class Choice:
     """Which screen to use next: least work, the candidates that it will leave over included.
 
-    How many those are is guessed from the last time that the screen was used; one that was never used is tried. A guess
-    drifts while it is not renewed: as sigma falls, screens of heavy weights improve and those of broad weights decay.
+    How many those are is estimated from the last time that the screen was used; one that was never used is tried. An
+    estimate drifts while it is not renewed: as sigma falls, screens of heavy weights improve and those of broad weights
+    decay.
     """
 
     def __init__(self, drift: dict[str, float]) -> None:
@@ -150,8 +151,8 @@ class Choice:
         self.left: dict[str, float] = {}
 
     def next_epoch(self) -> None:
-        """Let the guesses drift."""
-        self.left = {name: guess * self.drift.get(name, 1.0) for name, guess in self.left.items()}
+        """Let the estimates drift."""
+        self.left = {name: estimate * self.drift.get(name, 1.0) for name, estimate in self.left.items()}
 
     def best(self, work: dict[str, float], terms: int) -> str:
         """The name of least work; a left-over candidate costs `terms` canonical terms."""

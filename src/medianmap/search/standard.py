@@ -1,4 +1,4 @@
-"""`standard`: the exhaustive O(N^2 K) loops of the textbook, compiled, one thread, float64. The yardstick."""
+"""`standard`: the exhaustive O(N^2 K) loops of the textbook, compiled, one thread, float64: the baseline."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _all_costs(A, candidates, C):  # type: ignore[no-untyped-def]
 
 
 def standard(source: Source, n_jobs: int | None = None) -> Search:
-    """All K x N costs by plain loops; equal or nearly equal ones are then told apart canonically.
+    """All K x N costs by plain loops; the canonical cost decides between equal or nearly equal ones.
 
     Candidates are read in panels, (p, N) and converted to float64 once for all prototypes, so that a float32 or
     asymmetric matrix costs the loops nothing.

@@ -1,4 +1,4 @@
-"""Early stopping for neural gas: what stop, stop-candidates, stop-fine and stop-coarse share.
+"""Early stopping for neural gas: `stop`, `stop-candidates`, `stop-fine` and `stop-coarse`.
 
 cost(j, l) = sum_i A[j, i] D[i, l] has no negative term: once a partial sum exceeds a known cost, l cannot be best and
 its sum is broken off. It pays if large terms and good candidates come first; the strategies differ in these orders.
@@ -7,14 +7,15 @@ its sum is broken off. It pays if large terms and good candidates come first; th
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..sources.base import FloatArray, IntArray, Source
-from .frame import Finder
+from ..sources.base import FloatArray, IntArray, Source, candidate_rows
+from .frame import Finder, Search
 from .weights import RankWeights
 
 
@@ -34,7 +35,7 @@ class StoppingFinder(Finder):
         super().__init__(weights.row, source)
         self.weights = weights
         self.w = w
-        self.X = X  # (N, N), a candidate a row
+        self.X = X  # (N, N), one row per candidate
 
     @abstractmethod
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
@@ -48,7 +49,7 @@ class StoppingFinder(Finder):
 
 
 @njit(cache=True, nogil=True)
-def stop_natural(a, X, candidates, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
+def _stop_natural(a, X, candidates, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
     """Terms in natural order, a check after each; candidates (N,) in the order given. Returns terms summed."""
     terms = 0
     limit = np.inf
@@ -65,3 +66,121 @@ def stop_natural(a, X, candidates, taken, slack, tiny, row):  # type: ignore[no-
             row[l] = s
             limit = min(limit, s * (1 + 3 * slack) + 3 * tiny)
     return terms
+
+
+class Stop(StoppingFinder):
+    """Terms and candidates in natural order, a check after every term."""
+
+    def candidates(self, j: int) -> IntArray:
+        """The order in which candidates are tried, (N,)."""
+        return np.arange(len(self.X))
+
+    def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
+        return _stop_natural(self.row(j), self.X, self.candidates(j), taken, self.slack, self.tiny, row)
+
+
+class StopCandidates(Stop):
+    """Candidates of the prototype's own receptive field first, then by the dissimilarity of their prototypes.
+
+    A good candidate early makes the limit low, so that the sums of the others are broken off sooner.
+    """
+
+    def candidates(self, j: int) -> IntArray:
+        """Points grouped by their winner: those of j first, then by the dissimilarity of the winners to w_j."""
+        winner = self.weights.rank.argmin(axis=0)
+        to_j = self.X[self.w[j], self.w].astype(np.float64)
+        to_j[j] = -1.0
+        place = np.empty(len(self.w), np.intp)
+        place[np.argsort(to_j, kind="stable")] = np.arange(len(self.w))
+        return np.argsort(place[winner], kind="stable")
+
+
+@njit(cache=True, nogil=True)
+def _stop_fine(a, X, order, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
+    """Terms and candidates both in the same order (N,), and so are the weights a; a check after each term."""
+    terms = 0
+    limit = np.inf
+    for l in order:
+        if taken[l]:
+            continue
+        s = 0.0
+        t = 0
+        while t < order.shape[0] and s <= limit:
+            s += a[t] * np.float64(X[l, order[t]])
+            t += 1
+        terms += t
+        if s <= limit:
+            row[l] = s
+            limit = min(limit, s * (1 + 3 * slack) + 3 * tiny)
+    return terms
+
+
+class StopFine(StoppingFinder):
+    """Terms and candidates in the order of their ranks, a check after every term.
+
+    Points of small rank have the largest weights, and the best candidates are among them.
+    """
+
+    def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
+        order = compact(np.argsort(self.weights.rank[j], kind="stable"))
+        return _stop_fine(self.row(j)[order], self.X, order, taken, self.slack, self.tiny, row)
+
+
+@njit(cache=True, nogil=True)
+def _stop_coarse(h, m, X, order, starts, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
+    """sum over rank classes k of h[k] (sum of m_i D[i, l] over the class), a check after each class.
+
+    Class k is order[starts[k] : starts[k + 1]]; candidates come in the same order, and so do the weights m.
+    """
+    terms = 0
+    limit = np.inf
+    for l in order:
+        if taken[l]:
+            continue
+        s = 0.0
+        k = 0
+        while k < h.shape[0] and s <= limit:
+            # Four sums side by side: a class has no check inside, so its additions need not wait for each other.
+            p = q = r = u = 0.0
+            t, end = starts[k], starts[k + 1]
+            while t + 4 <= end:
+                p += m[t] * np.float64(X[l, order[t]])
+                q += m[t + 1] * np.float64(X[l, order[t + 1]])
+                r += m[t + 2] * np.float64(X[l, order[t + 2]])
+                u += m[t + 3] * np.float64(X[l, order[t + 3]])
+                t += 4
+            while t < end:
+                p += m[t] * np.float64(X[l, order[t]])
+                t += 1
+            s += h[k] * ((p + q) + (r + u))
+            terms += starts[k + 1] - starts[k]
+            k += 1
+        if s <= limit:
+            row[l] = s
+            limit = min(limit, s * (1 + 3 * slack) + 3 * tiny)
+    return terms
+
+
+class StopCoarse(StoppingFinder):
+    """As StopFine, with one check per rank class and one multiplication by h(rank).
+
+    cost(j, l) = sum_k h(k) sum over i of rank k of m_i D[i, l]: inside a class nothing is checked, so its sum is fast.
+    """
+
+    def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
+        weights = self.weights
+        K, smallest = len(weights.rank), weights.smallest[j]
+        order = compact(np.argsort(weights.rank[j], kind="stable"))
+        starts = np.searchsorted(weights.rank[j][order], np.arange(smallest, K + 1))
+        h = weights.levels[1][j, smallest:]
+        return _stop_coarse(h, weights.m[order], self.X, order, starts, taken, self.slack, self.tiny, row)
+
+
+def stopped_by(finder: type[StoppingFinder]) -> Callable[[Source, int | None], Search]:
+    """The strategy that searches every epoch with such a finder; the proof is StoppingFinder's."""
+
+    def make(source: Source, n_jobs: int | None = None) -> Search:
+        X = candidate_rows(source)
+        return lambda weights, w: finder(weights, w, source, X)
+
+    return make

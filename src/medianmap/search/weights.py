@@ -1,4 +1,4 @@
-"""What point i counts for prototype j, kept in the factors that fast searches live on; A (K, N) on demand."""
+"""The weights A (K, N) of every point for every prototype, kept as the factors that fast searches need."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class FieldWeights:
 class RankWeights:
     """A[j, i] = h(rank[j, i]) / h(smallest_j) m_i: every prototype has some weight (neural gas).
 
-    For h(t) = exp(-t / sigma) the quotient is h(rank - smallest), a shift of one table; any other h gives a table for
-    each smallest rank, `scaled`.
+    For h(t) = exp(-t / sigma) the quotient is h(rank - smallest), a shift of one table; any other h needs one table per
+    smallest rank, `scaled`.
     """
 
     rank: NDArray[np.int32]  # (K, N), 0 is the nearest

@@ -16,7 +16,7 @@ from ..metrics.registry import bind
 from ..utils.checks import refuse_duplicate_ids
 from .base import ALL, Source, columns, is_source, panels, points_to, rows_per_panel
 from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entries
-from .computed import ComputedSource
+from .computed import ComparedSource, ComputedSource
 from .duckdb import PairSource, is_pair_store
 from .memory import CondensedSource, DenseSource, SubsetSource, condensed_size
 from .objects import as_numbers, as_objects
@@ -25,6 +25,7 @@ from .stored import journal_path, open_matrix, open_npy, open_store, sidecar_pat
 
 __all__ = [
     "ALL",
+    "ComparedSource",
     "ComputedSource",
     "CondensedSource",
     "DenseSource",
@@ -58,6 +59,7 @@ def as_dissimilarity(
     ids: Sequence[str] | None = None,
     symmetric: bool | None = None,
     n_jobs: int | None = None,
+    matrix: Any = None,
 ) -> Source:
     """Turn what you have into a source of dissimilarities that every median map accepts.
 
@@ -75,6 +77,9 @@ def as_dissimilarity(
     symmetric : None finds out (one pass over a matrix); True or False takes your word. Columns of a symmetric
         matrix are read as rows, so a wrong True gives wrong answers.
     n_jobs : threads for metrics that can use them.
+    matrix : the dissimilarities of the objects X by this metric, computed before, in any form that metric="precomputed"
+        takes. They are read and nothing is computed; a map fitted with this metric still has exemplar objects and
+        compares new ones.
 
     Nothing is copied: a float32 array stays float32, and a memory map stays on disk.
     """
@@ -85,8 +90,9 @@ def as_dissimilarity(
             )
         return X
     if metric == "precomputed":
-        if metric_params:
-            raise ValueError("metric_params were given, but a precomputed matrix has no parameters; drop them.")
+        if metric_params or matrix is not None:
+            given = "metric_params were" if metric_params else "matrix was"
+            raise ValueError(f"{given} given, but metric='precomputed' compares no objects; drop it or name a metric.")
         if isinstance(X, str | PathLike) and is_pair_store(Path(X)):
             return PairSource(X, ids=ids, symmetric=symmetric)
         return with_ids(precomputed(X, symmetric=symmetric), ids)
@@ -95,6 +101,10 @@ def as_dissimilarity(
     except ValueError as error:
         raise ValueError(_naming(str(error), ids)) from None
     bound = source.metric.resolved(source.objects, np.ones(len(source.objects)))
+    if matrix is not None:
+        stored = as_dissimilarity(matrix, symmetric=symmetric)
+        names = stored.ids if ids is None else checked_ids(ids, stored.shape[0])
+        return ComparedSource(source.objects, bound, names, columns=column_ids(X), matrix=stored)
     if symmetric is not None:
         bound = replace(bound, metric=replace(bound.metric, symmetric=symmetric))
     return with_ids(replace(source, metric=bound), ids)
@@ -115,12 +125,15 @@ def is_store(path: Path) -> bool:
 
 def with_ids(source: Any, ids: Sequence[str] | None) -> Any:
     """The source with the ids given; without, with its own."""
-    if ids is None:
-        return source
-    if len(ids) != source.shape[0]:
-        raise ValueError(f"There are {len(ids)} ids for {source.shape[0]} points; give one id a point.")
+    return source if ids is None else replace(source, ids=checked_ids(ids, source.shape[0]))
+
+
+def checked_ids(ids: Sequence[str], n: int) -> list[str]:
+    """One id for each of n points, none twice; else ValueError."""
+    if len(ids) != n:
+        raise ValueError(f"There are {len(ids)} ids for {n} points; give one id per point.")
     refuse_duplicate_ids(ids, "ids", "place")
-    return replace(source, ids=list(ids))
+    return list(ids)
 
 
 def computed(

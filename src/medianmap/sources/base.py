@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -117,6 +118,23 @@ def points_to(source: Source, w: IntArray) -> FloatArray:
     """
     C = columns(source, w)
     return (C if C.dtype in (np.float32, np.float64) else C.astype(np.float64)).T
+
+
+@dataclass(frozen=True)
+class ToPoints:
+    """D[:, w] (N, K), from every point to the points w (K,), read as its rows are asked for."""
+
+    source: Source
+    w: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.source.shape[0], len(self.w)
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        # Whole runs of a symmetric matrix are read rather than single entries of every row.
+        source, w = self.source, self.w
+        return source.block(w, rows).T if source.symmetric else source.block(rows, w)
 
 
 def mean_of_pairs(source: Source, m: FloatArray) -> float:

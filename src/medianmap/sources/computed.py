@@ -1,16 +1,17 @@
-"""Dissimilarities computed from objects by a metric: kept as a matrix while that is small, on the fly beyond."""
+"""Objects and their metric as a source: dissimilarities computed on demand, or read from a matrix computed before."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import BoundMetric
+from ..utils.fingerprint import digest
 from ..utils.progress import in_steps
 from ..utils.threads import outer_threads, run_chunks
 from .base import ALL, Index, Source, panels
@@ -21,12 +22,70 @@ ROWS_A_STEP = 32
 
 
 @dataclass(frozen=True)
-class ComputedSource:
-    """D[i, l] = metric(objects[i], objects[l]), evaluated on demand."""
+class ObjectSource:
+    """N objects and the metric that compares them: what a map needs beside D to compare new objects later.
+
+    columns : names of the columns of objects that are vectors.
+    """
 
     objects: Any
     metric: BoundMetric
     ids: Sequence[str] | None = None
+    columns: Sequence[str] | None = field(default=None, kw_only=True)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.objects), len(self.objects)
+
+
+@dataclass(frozen=True)
+class ComparedSource(ObjectSource):
+    """D[i, l] = metric(objects[i], objects[l]), computed before: `matrix` has them."""
+
+    matrix: Source = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.matrix.shape != self.shape:
+            n, m = self.shape[0], self.matrix.shape[0]
+            raise ValueError(f"There are {n} objects, but the matrix is {m} x {m}; pass the matrix of these objects.")
+        if self.ids is not None and self.matrix.ids is not None:
+            for i, (own, other) in enumerate(zip(self.ids, self.matrix.ids, strict=True)):
+                if own != other:
+                    raise ValueError(
+                        f"Object {i} has the id {own!r}, but row {i} of the matrix has {other!r}; "
+                        "put both in the same order."
+                    )
+
+    @property
+    def evaluations(self) -> int:
+        """How often the metric is evaluated for such a matrix."""
+        n = len(self.objects)
+        return n * (n + 1) // 2 if self.symmetric else n * n
+
+    @property
+    def symmetric(self) -> bool:
+        return self.matrix.symmetric
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.matrix.dtype
+
+    def block(self, rows: Index, cols: Index) -> NDArray[Any]:
+        return self.matrix.block(rows, cols)
+
+    def resolved(self, m: NDArray[np.float64]) -> ComparedSource:
+        """The source itself: the matrix was computed with parameters that are fixed."""
+        return self
+
+    def kept(self) -> Source:
+        """The matrix."""
+        return self.matrix
+
+
+@dataclass(frozen=True)
+class ComputedSource(ObjectSource):
+    """D[i, l] = metric(objects[i], objects[l]), evaluated on demand."""
+
     n_jobs: int | None = None
     count: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
     places: NDArray[np.intp] | None = None  # (N,) what errors call the objects; their numbers by default
@@ -41,12 +100,12 @@ class ComputedSource:
         return self.metric.symmetric
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.objects), len(self.objects)
-
-    @property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(np.float64)
+
+    def resolved(self, m: NDArray[np.float64]) -> ComputedSource:
+        """The source with parameters that the data, weighted by m (N,), fix."""
+        return replace(self, metric=self.metric.resolved(self.objects, m))
 
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
         """The block, computed in row chunks on `n_jobs` threads; errors name a pair by its place in the data."""
@@ -95,6 +154,31 @@ class ComputedSource:
         for rows, cols in parts_to_compute(n, self.symmetric):
             self.fill(D, rows, cols)
         return DenseSource(D, self.symmetric, self.ids)
+
+
+HoldsObjects: TypeAlias = "ComparedSource | ComputedSource"
+
+
+def with_objects(source: Source) -> HoldsObjects | None:
+    """The source, if it holds the objects and their metric; None if it holds dissimilarities alone."""
+    return source if isinstance(source, ComparedSource | ComputedSource) else None
+
+
+def checked_objects(source: Source, metric: BoundMetric) -> HoldsObjects:
+    """The source, if it holds objects that this metric, with the parameters given, compares; else ValueError."""
+    held = with_objects(source)
+    if held is None:
+        raise ValueError(
+            f"X is a source of dissimilarities alone, so the metric {metric.name!r} has nothing to compare; "
+            "set metric='precomputed', or pass as_dissimilarity(objects, metric, matrix=X)."
+        )
+    own = {name: held.metric.params.get(name) for name in metric.params}
+    if held.metric.name != metric.name or digest(own) != digest(dict(metric.params)):
+        raise ValueError(
+            f"X holds objects compared by {held.metric.name!r} with {dict(held.metric.params)}, but the map has the "
+            f"metric {metric.name!r} with {dict(metric.params)}; give both the same."
+        )
+    return held
 
 
 def block_in_steps(source: Source) -> NDArray[np.float64]:

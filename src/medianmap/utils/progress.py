@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 # Called as on_progress(stage, done, total): what is worked on, how much of it is done, and of how much; the total is
 # None where it is not known, and may grow on the way. `step` is one of these, too: functions with a parameter
@@ -38,3 +39,25 @@ def in_steps(stage: str, n: int, size: int) -> Iterator[slice]:
         step(stage, start, n)
         yield slice(start, min(start + size, n))
     step(stage, n, n)
+
+
+# Called with the record of each epoch; of this thread alone, too.
+_epoch_watcher: ContextVar[Callable[[Any], Any] | None] = ContextVar("epoch_watcher", default=None)
+
+
+@contextmanager
+def epochs_watched(watcher: Callable[[Any], Any]) -> Iterator[None]:
+    """The watcher is called after every epoch of the fits inside, like a map's `on_epoch`, but no map keeps it.
+
+    The log of each epoch is written, too; the level of the logger "medianmap" says who sees it.
+    """
+    before = _epoch_watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _epoch_watcher.reset(before)
+
+
+def epoch_watcher() -> Callable[[Any], Any] | None:
+    """Who watches the epochs of this thread, if anybody does."""
+    return _epoch_watcher.get()
