@@ -1,26 +1,78 @@
-"""Is this a table of dissimilarities, and what kind? One pass over the entries, samples for what costs more."""
+"""Is this matrix fit for a map? `check_dissimilarity`: what is wrong or unusual with dissimilarities, as sentences.
+
+What all entries say is judged in `entries`; what would cost more than one pass over them, in `samples`.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from ...sources import ComputedSource, DenseSource, Source, SubsetSource, as_dissimilarity
+from ...sources import ComputedSource, DenseSource, SubsetSource, as_dissimilarity
 from ...sources.base import IntArray, is_source
 from ...sources.computed import block_in_steps
 from ...utils.checks import check_count
 from ...utils.progress import OnProgress
-from . import findings as verdict
-from .entries import Scan, scan
-from .findings import Finding, Health
-from .samples import landmark_blocks, mean_estimate, negative_share, occurrences, skewness, triangles
+from ...utils.tables import counted
+from .entries import Level, Names, Verdict, judge_entries, scan
+from .samples import judge_samples
 
 __all__ = ["Finding", "Health", "check_dissimilarity"]
 
-# Objects compared on the fly: all pairs of so many say what a check has to say.
+# Of objects that a metric compares, so many points are drawn: all pairs of them are enough to judge.
 COMPUTED_POINTS = 1000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One property of a matrix.
+
+    level : "ok"; "note", legal and worth knowing; "warning", legal but probably not intended; "error", no map can use
+        the matrix.
+    value : numbers, text and None in plain dictionaries and lists, as JSON holds them.
+    """
+
+    name: str
+    level: Level
+    sentence: str
+    value: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Health:
+    """All findings about dissimilarities (N, N); `print` it, or take `as_dict()`."""
+
+    n_points: int
+    dtype: str
+    seed: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether a map can be fitted: no finding has the level "error"."""
+        return all(finding.level != "error" for finding in self.findings)
+
+    def __getitem__(self, name: str) -> Finding:
+        """The finding of that name; KeyError if there is none."""
+        return {finding.name: finding for finding in self.findings}[name]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything in a form that JSON can hold."""
+        about = {"ok": self.ok, "n_points": self.n_points, "dtype": self.dtype, "seed": self.seed}
+        return about | {"findings": [asdict(finding) for finding in self.findings]}
+
+    def __str__(self) -> str:
+        counts = Counter(finding.level for finding in self.findings)
+        found = [counted(counts[level], level) for level in ("error", "warning", "note") if counts[level]]
+        usable = ("usable" if self.ok else "NOT usable") + (f": {', '.join(found)}" if found else ", nothing to remark")
+        lines = [f"{self.n_points} x {self.n_points} {self.dtype} is {usable}."]
+        width = max(len(finding.name) for finding in self.findings)
+        lines += [f"  {f.level:<7}  {f.name:<{width}}  {f.sentence}" for f in self.findings]
+        return "\n".join(lines)
 
 
 def check_dissimilarity(
@@ -36,23 +88,39 @@ def check_dissimilarity(
     n_neighbors: int = 10,
     on_progress: OnProgress | None = None,
 ) -> Health:
-    """Look at a table of dissimilarities before a map is made of it.
+    """Check dissimilarities before a map is fitted to them.
 
     All entries are read once, in tiles: finite, non-negative, symmetric, zero diagonal, duplicates, scale, suspected
     similarities. The triangle inequality, negative eigenvalues and hubness are estimated from random samples with 95%
-    intervals, or computed from all points where these are few.
+    intervals, or computed from all points if there are few.
 
     Parameters
     ----------
-    D, metric, metric_params : anything that `as_dissimilarity` takes; a matrix on disk is never loaded whole.
-    seed : start of the random numbers; the same seed gives the same report.
-    max_points : look at so many random points instead of all; None: all of a stored matrix, 1000 of objects that a
+    D, metric, metric_params : anything that `as_dissimilarity` takes
+        A matrix on disk is never loaded whole.
+    seed : int, default=0
+        Seed of the random samples; the same seed gives the same report.
+    max_points : int or None
+        Check so many random points instead of all. None takes all points of a stored matrix, and 1000 of objects that a
         metric compares.
-    max_triples : triples of points to test; all triples where there are no more than these.
-    n_landmarks, n_samples : the spectrum and hubness are taken from `n_samples` random sets of `n_landmarks` points;
-        from all points where there are at most twice `n_landmarks`.
-    n_neighbors : k of the k-occurrences whose skewness measures hubness.
-    on_progress : called as on_progress("health", done, total) of entries while all are read.
+    max_triples : int, default=50000
+        How many triples of points to test; all triples if there are no more than these.
+    n_landmarks, n_samples : int, default=400, 8
+        Spectrum and hubness are taken from `n_samples` random sets of `n_landmarks` points; from all points if there
+        are at most twice `n_landmarks`.
+    n_neighbors : int, default=10
+        k of the k-occurrences whose skewness measures hubness.
+    on_progress : callable or None
+        Called as `on_progress("health", done, total)`, in entries, while all entries are read.
+
+    Returns
+    -------
+    Health
+        `ok` says whether a map can be fitted; `findings` has a level, a sentence and numbers for each property.
+
+    See Also
+    --------
+    as_dissimilarity : what D may be.
 
     Examples
     --------
@@ -66,72 +134,42 @@ def check_dissimilarity(
                                   ("seed", seed, 0)):  # fmt: skip
         check_count(value, name, at_least=at_least)
     rng = np.random.default_rng(seed)
-    # Symmetry is looked at here, so the pass that would find it out is spared.
-    taken = None if is_source(D) or metric != "precomputed" else True
-    source = as_dissimilarity(D, metric, metric_params=metric_params, symmetric=taken)
-    computed = isinstance(source, ComputedSource)
-    points = _points(source.shape[0], COMPUTED_POINTS if computed else None, max_points, rng)
-    n_all = source.shape[0]
+    # Symmetry is checked here, so as_dissimilarity need not make a pass for it.
+    symmetric = None if is_source(D) or metric != "precomputed" else True
+    source = as_dissimilarity(D, metric, metric_params=metric_params, symmetric=symmetric)
+    computed, n_all = isinstance(source, ComputedSource), source.shape[0]
+    points = _points(n_all, COMPUTED_POINTS if computed else None, max_points, rng)
     if len(points) < n_all:
         source = SubsetSource(source, points)
     if computed and len(points) <= COMPUTED_POINTS:
-        # Both directions are asked, so that a metric which only claims to be symmetric is found out.
+        # Both directions are computed, to catch a metric that claims to be symmetric and is not.
         source = DenseSource(block_in_steps(source), False, source.ids)
-    names = verdict.Names(points, source.ids)
-    scanned = scan(source, on_progress)
-    findings = [_scope(len(points), n_all), *_from_all(scanned, names)]
+    names, scanned = Names(points, source.ids), scan(source, on_progress)
+    verdicts = {"scope": _scope(len(points), n_all)} | judge_entries(scanned, names)
     # Figures from entries that no map can use would mean nothing.
-    if all(finding.level != "error" for finding in findings):
-        findings += _from_samples(source, names, max_triples, n_landmarks, n_samples, n_neighbors, rng)
-    findings = [Finding(f.name, f.level, f.sentence, verdict.plain_value(f.value)) for f in findings]
+    if all(level != "error" for level, _, _ in verdicts.values()):
+        verdicts |= judge_samples(source, names, max_triples, n_landmarks, n_samples, n_neighbors, rng)
+    findings = [Finding(name, level, said, json_value(value)) for name, (level, said, value) in verdicts.items()]
     return Health(n_all, str(source.dtype), int(seed), tuple(findings))
 
 
 def _points(n: int, usual: int | None, max_points: int | None, rng: np.random.Generator) -> IntArray:
-    """Which of n points to look at, ascending."""
+    """Which of n points to check, ascending."""
     limit = usual if max_points is None else check_count(max_points, "max_points")
     return np.arange(n) if limit is None or n <= limit else np.sort(rng.choice(n, limit, replace=False))
 
 
-def _scope(n: int, n_all: int) -> Finding:
+def _scope(n: int, n_all: int) -> Verdict:
     value = {"n_points_read": n, "n_points": n_all}
     if n == n_all:
-        return Finding("scope", "ok", f"All {n} x {n} entries were read.", value)
-    sentence = f"{n} of {n_all} points were drawn at random, and all entries between them read; the others were not."
-    return Finding("scope", "note", sentence, value)
+        return "ok", f"All {n} x {n} entries were read.", value
+    return "note", f"{n} of {n_all} points were drawn at random; only the entries between them were read.", value
 
 
-def _from_all(scanned: Scan, names: verdict.Names) -> list[Finding]:
-    return [
-        verdict.entries(scanned, names),
-        verdict.similarity(scanned),
-        verdict.symmetry(scanned, names),
-        verdict.diagonal(scanned, names),
-        verdict.duplicates(scanned, names),
-        verdict.scale(scanned),
-    ]
-
-
-def _from_samples(
-    source: Source,
-    names: verdict.Names,
-    max_triples: int,
-    n_landmarks: int,
-    n_samples: int,
-    n_neighbors: int,
-    rng: np.random.Generator,
-) -> list[Finding]:
-    findings = []
-    found = triangles(source, max_triples, rng)
-    if found is not None:
-        findings.append(verdict.triangle(found, names))
-    blocks = landmark_blocks(source, n_landmarks, n_samples, rng)
-    size = len(blocks[0])
-    if size >= 3:
-        plain, squared = ([negative_share(B, squared=s) for B in blocks] for s in (False, True))
-        findings.append(verdict.spectrum(mean_estimate(plain), mean_estimate(squared), size, len(blocks)))
-        k = min(n_neighbors, (size - 1) // 2)
-        counts = [occurrences(B, k) for B in blocks]
-        largest = max(float(c.max()) for c in counts)
-        findings.append(verdict.hubness(mean_estimate([skewness(c) for c in counts]), largest, k, size, len(blocks)))
-    return findings
+def json_value(value: Any) -> Any:
+    """NaN and infinity, which JSON cannot hold, become None."""
+    if isinstance(value, dict):
+        return {key: json_value(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [json_value(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,31 +1,46 @@
-"""One pass over all entries of D (N, N), tile by tile: a matrix larger than memory is read once and never held."""
+"""One pass over all entries of D (N, N), in tiles, and what they say: bad, symmetric, duplicate, similarities, scale.
+
+A matrix larger than memory is read once and never held.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from ...sources import DenseSource, Source, panels
+from ...sources.base import IntArray
 from ...sources.checks import TILE
 from ...utils.progress import OnProgress, step
+from ...utils.tables import counted
 
-# What is counted, with the first place in row order; ASYMMETRIC counts unordered pairs, the others entries.
+Level: TypeAlias = Literal["ok", "note", "warning", "error"]
+Verdict: TypeAlias = tuple[Level, str, dict[str, Any]]  # level, sentence and value of a finding
+
+# Differences below this share of the largest entry are rounding.
+ROUNDING = 1e-6
+# Asymmetry in so few pairs looks like a slip in the data; in more, like the nature of the measure.
+FEW_PAIRS = 0.01
+# A dissimilarity of 0 says 'identical'; in a matrix of mostly zeros it rather says 'unrelated'.
+MOSTLY = 0.5
+# What is counted, with the first place in row order. ASYMMETRIC counts unordered pairs, the others entries.
 NAN, INF, NEGATIVE, ZERO, ASYMMETRIC = range(5)
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What all entries say. Except for `diagonal` (N,) and the counts of bad entries, off the diagonal and finite only.
+    """Figures of all entries. Only finite entries off the diagonal count, except in `diagonal` (N,) and `counts`.
 
     counts, first (5,) : how many of each kind, and i * N + l of the first D[i, l].
     low, high, total : smallest and largest entry, and the sum.
     worst, worst_place : largest |D[i, l] - D[l, i]| and its i * N + l.
     row_maxima (N,) : largest entry of each row, -inf where there is none.
-    twins (N,) : the lowest point that i is joined to by pairs with D[i, l] = D[l, i] = 0; itself where there is none.
+    twins (N,) : the lowest point that i is joined to by pairs with D[i, l] = D[l, i] = 0; i itself if there is none.
     """
 
     n: int
@@ -47,9 +62,9 @@ class Scan:
 
 
 def scan(source: Source, on_progress: OnProgress | None = None) -> Scan:
-    """Read D once; a source that is symmetric by construction is read by half.
+    """Read D once; of a source that is symmetric by construction, only one half.
 
-    on_progress : called as on_progress("health", done, total) now and then, of entries.
+    on_progress : called as on_progress("health", done, total) with numbers of entries.
     """
     report = on_progress or step
     n = source.shape[0]
@@ -58,7 +73,7 @@ def scan(source: Source, on_progress: OnProgress | None = None) -> Scan:
     worst_place = np.zeros(1, np.int64)
     diagonal, row_maxima = np.empty(n), np.full(n, -np.inf)
     parent = np.arange(n)
-    # A stored matrix may have been declared symmetric by somebody who did not look.
+    # A stored matrix may have been declared symmetric without a check.
     by_construction = source.symmetric and not isinstance(source, DenseSource)
     for rows in panels(n, TILE):
         for cols in panels(n, TILE):
@@ -88,7 +103,7 @@ def scan(source: Source, on_progress: OnProgress | None = None) -> Scan:
 
 
 def _readable(tile: NDArray[Any]) -> NDArray[Any]:
-    """Contiguous float32 or float64: two kinds of tile to compile for, and a memory map's pages are copied once."""
+    """Contiguous float32 or float64: only two kinds of tile to compile for; pages of a memory map are copied once."""
     return np.ascontiguousarray(tile, np.float32 if tile.dtype == np.float32 else np.float64)
 
 
@@ -138,7 +153,7 @@ def _scan_tile(upper, lower, top, left, counts, first, figures, worst_place, dia
         for c in range(r + 1 if top == left else 0, upper.shape[1]):
             l = left + c
             there, back = np.float64(upper[r, c]), np.float64(lower[c, r])
-            # Nearly all entries are positive and finite, and nothing is to be noted of them.
+            # Nearly all entries are positive and finite; there is nothing to note about them.
             if not (0.0 < there < np.inf and 0.0 < back < np.inf):
                 _note_if_bad(there, i * n + l, counts, first)
                 _note_if_bad(back, l * n + i, counts, first)
@@ -163,3 +178,183 @@ def _scan_tile(upper, lower, top, left, counts, first, figures, worst_place, dia
                     worst_place[0] = i * n + l
         row_maxima[i] = row_maximum
     figures[:] = low, high, total, worst
+
+
+# --- what the figures mean: one function per finding
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a user calls the points that were checked: their places in the whole matrix, and their ids."""
+
+    points: IntArray
+    ids: Sequence[str] | None
+
+    def places(self, *local: int) -> list[int]:
+        """Indices into the whole matrix."""
+        return [int(self.points[i]) for i in local]
+
+    def point(self, i: int) -> str:
+        return f"{self.points[i]}" + ("" if self.ids is None else f" ({self.ids[i]})")
+
+    def entry(self, i: int, l: int) -> str:
+        name = f"D[{self.points[i]}, {self.points[l]}]"
+        return name if self.ids is None else f"{name} ({self.ids[i]}, {self.ids[l]})"
+
+
+def _entries(scan: Scan, names: Names) -> Verdict:
+    """NaN, infinite and negative entries: no map can use them."""
+    kinds = {"NaN": NAN, "infinite": INF, "negative": NEGATIVE}
+    value: dict[str, Any] = {f"n_{kind.lower()}": int(scan.counts[at]) for kind, at in kinds.items()}
+    value |= {f"first_{kind.lower()}": _first(scan, at, names) for kind, at in kinds.items()}
+    if not scan.bad:
+        return "ok", f"All {scan.n**2} entries are finite and >= 0.", value
+    advice = {
+        "NaN": "fill them in or drop the points",
+        "infinite": "replace them by a large number",
+        "negative": "dissimilarities must be >= 0",
+    }
+    said = [
+        f"{scan.counts[at]} {'entry is' if scan.counts[at] == 1 else 'entries are'} {kind} "
+        f"(first {names.entry(*divmod(int(scan.first[at]), scan.n))}): {advice[kind]}"
+        for kind, at in kinds.items()
+        if scan.counts[at]
+    ]
+    return "error", "; ".join(said) + ".", value
+
+
+def _similarity(scan: Scan, names: Names) -> Verdict:
+    """Whether the numbers look like similarities: large on the diagonal, or all negative."""
+    kind = _similarity_kind(scan)
+    if kind is None:
+        return "ok", "It does not look like a matrix of similarities.", {"suspected": None}
+    said = {
+        "correlation": "It looks like correlations (1 on the diagonal, entries in [-1, 1]); convert with D = 1 - S.",
+        "unit": "It looks like similarities (1 on the diagonal, entries in [0, 1]); convert with D = 1 - S.",
+        "scores": "It looks like similarities (every point is most like itself: the diagonal is the row's maximum); "
+        "convert with D = 1 - S / sqrt(outer(diag(S), diag(S))).",
+        "kernel": "It looks like inner products (larger on the diagonal than elsewhere, on average); "
+        "convert with D = sqrt(diag(S)[:, None] + diag(S) - 2 S).",
+        "negated": "It looks like negated dissimilarities (0 on the diagonal, no positive entry); convert with D = -S.",
+    }
+    return "warning", said[kind], {"suspected": kind}
+
+
+def _similarity_kind(scan: Scan) -> str | None:
+    """Dissimilarities are 0 on the diagonal and positive elsewhere: each kind of similarity differs in its own way."""
+    if scan.n < 2 or not np.isfinite(scan.diagonal).all() or not np.isfinite(scan.row_maxima).all():
+        return None
+    if (scan.diagonal == 0).all():
+        return "negated" if scan.high <= 0 and scan.low < 0 else None
+    if scan.low == scan.high and scan.high >= scan.diagonal.max():
+        return None
+    if not (scan.diagonal > 0).all():
+        return None
+    if not (scan.diagonal >= scan.row_maxima).all():
+        return "kernel" if scan.diagonal.mean() > scan.total / (scan.n * (scan.n - 1)) else None
+    near_one = bool(np.all(np.abs(scan.diagonal - 1) <= 1e-6))
+    if near_one and scan.high <= 1 + 1e-6 and scan.low >= -1 - 1e-6:
+        return "unit" if scan.low >= 0 else "correlation"
+    return "scores"
+
+
+def _symmetry(scan: Scan, names: Names) -> Verdict:
+    """Asymmetric matrices are legal; a handful of asymmetric pairs is suspect."""
+    n_pairs = scan.n * (scan.n - 1) // 2
+    count = int(scan.counts[ASYMMETRIC])
+    share = count / n_pairs if n_pairs else 0.0
+    i, l = divmod(scan.worst_place, scan.n)
+    value = {
+        "n_asymmetric_pairs": count,
+        "share": share,
+        "largest_difference": scan.worst,
+        "where": names.places(i, l) if scan.worst > 0 else None,
+    }
+    if not count:
+        return "ok", "Symmetric to the last bit.", value
+    worst = f"the largest difference is {scan.worst:g}" + (f" at {names.entry(i, l)}" if scan.worst > 0 else "")
+    said = f"{count} of {n_pairs} pairs ({share:.3g}) differ between D[i, l] and D[l, i]; {worst}"
+    if scan.worst <= ROUNDING * scan.high:
+        return "note", f"{said}: rounding. (D + D.T) / 2 makes it exact.", value
+    if share < FEW_PAIRS:
+        return "warning", f"{said}. So few are seldom intended: look at these pairs.", value
+    return "note", f"{said}. A row is read as a point, a column as a prototype; (D + D.T) / 2 is symmetric.", value
+
+
+def _diagonal(scan: Scan, names: Names) -> Verdict:
+    """D[i, i] = 0 up to rounding."""
+    off = np.flatnonzero(~(np.abs(scan.diagonal) <= 1e-12 * max(scan.high, 0.0)))
+    value = {"n_nonzero": len(off), "first": names.places(off[0], off[0]) if len(off) else None}
+    if not len(off):
+        return "ok", "Every point has dissimilarity 0 to itself.", value
+    i = int(off[0])
+    said = (
+        f"{len(off)} of {scan.n} points differ from themselves (first {names.entry(i, i)} = {scan.diagonal[i]:g}); "
+        "the diagonal is used as given. Set it to 0, or convert first if these are similarities."
+    )
+    return "warning", said, value
+
+
+def _duplicates(scan: Scan, names: Names) -> Verdict:
+    """Groups of points that are joined by zeros in both directions; in a matrix of mostly zeros they mean nothing."""
+    _, sizes = np.unique(scan.twins, return_counts=True)
+    groups = sizes[sizes > 1]
+    zeros = int(scan.counts[ZERO])
+    share = zeros / max(1, scan.n * (scan.n - 1))
+    value = {
+        "n_groups": len(groups),
+        "n_points": int(groups.sum()),
+        "largest_group": int(groups.max(initial=0)),
+        "n_zero_entries": zeros,
+        "first": _first(scan, ZERO, names),
+    }
+    if not zeros:
+        return "ok", "No two points have dissimilarity 0.", value
+    where = names.entry(*divmod(int(scan.first[ZERO]), scan.n))
+    if share > MOSTLY and scan.high > 0:
+        said = f"{share:.0%} of the entries between points are 0 (first {where}), which says 'identical'. "
+        return "warning", said + "If zero means 'unrelated' or 'not measured', convert or fill in first.", value
+    if not len(groups):
+        return "note", f"{zeros} entries between points are 0 in one direction only (first {where}).", value
+    said = (
+        f"{value['n_points']} points are in {counted(len(groups), 'group')} of identical points (largest: "
+        f"{value['largest_group']} points; first zero {where}). Legal; `sample_weight` counts them without copies."
+    )
+    return "note", said, value
+
+
+def _scale(scan: Scan, names: Names) -> Verdict:
+    """Range and mean of the entries off the diagonal; a constant matrix has no structure, a huge one overflows."""
+    n_off = scan.n * (scan.n - 1)
+    finite = n_off and np.isfinite(scan.low)
+    mean = scan.total / n_off if finite and not scan.bad and np.isfinite(scan.total) else None
+    value = {"min": scan.low if finite else None, "max": scan.high if finite else None, "mean": mean}
+    if not finite:
+        return "note", "There is no finite dissimilarity between two points.", value
+    if scan.high > np.finfo(np.float64).max / scan.n:
+        said = f"The largest entry is {scan.high:g}: sums of {scan.n} of them overflow. Divide by a constant."
+        return "error", said, value
+    if scan.low == scan.high and scan.n > 2:
+        said = f"All dissimilarities between points are {scan.low:g}: nothing is nearer than anything else."
+        return "warning", said, value
+    said = f"Between points: {scan.low:g} to {scan.high:g}" + ("." if mean is None else f", mean {mean:g}.")
+    return "ok", said, value
+
+
+def _first(scan: Scan, kind: int, names: Names) -> list[int] | None:
+    return names.places(*divmod(int(scan.first[kind]), scan.n)) if scan.counts[kind] else None
+
+
+JUDGES: dict[str, Callable[[Scan, Names], Verdict]] = {
+    "entries": _entries,
+    "similarity": _similarity,
+    "symmetry": _symmetry,
+    "diagonal": _diagonal,
+    "duplicates": _duplicates,
+    "scale": _scale,
+}
+
+
+def judge_entries(scan: Scan, names: Names) -> dict[str, Verdict]:
+    """The findings about all entries, by name."""
+    return {name: judge(scan, names) for name, judge in JUDGES.items()}

@@ -1,4 +1,4 @@
-"""Figures that would cost more than one pass: estimated from random triples and random landmarks, with intervals."""
+"""What would cost more than one pass, from random triples and landmarks, with intervals: triangles, spectrum, hubs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ from numpy.typing import NDArray
 from ...core.quality import expected_over_ties
 from ...sources import ALL, DenseSource, Source
 from ...sources.base import FloatArray, IntArray
+from .entries import Names, Verdict
 
-# A matrix of so many points may be held while triples are drawn from it.
+# Skewness of k-occurrences beyond which a few points are near to very many.
+HUBS = 1.5
+# A share of negative eigenvalues below this is noise in the entries.
+EUCLIDEAN = 1e-6
+
+# A matrix of at most so many points is held while triples are drawn from it.
 HOLD = 2000
-# Triples read with one block where single entries cannot be had: few blocks without many entries that nobody needs.
+# Triples read with one block where single entries cannot be read: few blocks, with few entries that nobody needs.
 GROUP = 4
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A figure, its 95% interval (the figure itself where nothing was sampled) and what it was taken from."""
+class IntervalEstimate:
+    """A figure, its 95% interval (the figure itself if nothing was sampled), and whether it is from a sample."""
 
     value: float
     low: float
@@ -35,20 +41,20 @@ def wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, floa
     p = hits / n
     middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    # At 0 and n hits the formula gives the bound itself up to rounding.
+    # At 0 and n hits the formula gives 0 and 1 up to rounding.
     low, high = (middle - half) / scale, (middle + half) / scale
     return (0.0 if hits == 0 else low), (1.0 if hits == n else high)
 
 
-def mean_estimate(values: list[float]) -> Estimate:
-    """The mean over independent samples with Student's 95% interval; one value is taken as exact."""
+def mean_estimate(values: list[float]) -> IntervalEstimate:
+    """The mean over independent samples with Student's 95% interval; a single value counts as exact."""
     from scipy.stats import t
 
     mean = float(np.mean(values))
     if len(values) == 1:
-        return Estimate(mean, mean, mean, False)
+        return IntervalEstimate(mean, mean, mean, False)
     half = float(t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values)))
-    return Estimate(mean, mean - half, mean + half, True)
+    return IntervalEstimate(mean, mean - half, mean + half, True)
 
 
 # --- the triangle inequality ---------------------------------------------------------------------------------------
@@ -56,17 +62,17 @@ def mean_estimate(values: list[float]) -> Estimate:
 
 @dataclass(frozen=True)
 class Triangles:
-    """share of triples of points of which some side is longer than a way round; `worst` is the largest
-    (side - way round) / side, `where` its (i, j, k): D[i, k] > D[i, j] + D[j, k]."""
+    """share : of triples with a side that is longer than the way round; worst : the largest (side - way round) / side;
+    where : its (i, j, k), D[i, k] > D[i, j] + D[j, k]."""
 
-    share: Estimate
+    share: IntervalEstimate
     n_triples: int
     worst: float
     where: tuple[int, int, int] | None
 
 
 def triangles(source: Source, max_triples: int, rng: np.random.Generator) -> Triangles | None:
-    """All triples if there are at most `max_triples`, else that many independent random ones; None below 3 points."""
+    """All triples if there are at most `max_triples`, else that many independent random ones; None if n < 3."""
     n = source.shape[0]
     if n < 3:
         return None
@@ -82,7 +88,7 @@ def triangles(source: Source, max_triples: int, rng: np.random.Generator) -> Tri
     at = int(excess.argmax())
     i, j, k = triples[at][list(WAYS[turn[at]])]
     return Triangles(
-        Estimate(share, low, high, not everything),
+        IntervalEstimate(share, low, high, not everything),
         len(triples),
         float(excess[at]),
         (int(i), int(j), int(k)) if hits else None,
@@ -129,7 +135,7 @@ def _excess(T: FloatArray, tolerance: float) -> tuple[FloatArray, NDArray[np.int
 
 
 def _tolerance(dtype: np.dtype[Any]) -> float:
-    """Rounding of the entries is no violation: a few units in the last place."""
+    """Rounding of the entries, a few units in the last place, does not count as a violation."""
     return 16 * float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
 
 
@@ -137,7 +143,7 @@ def _tolerance(dtype: np.dtype[Any]) -> float:
 
 
 def landmark_blocks(source: Source, size: int, repeats: int, rng: np.random.Generator) -> list[FloatArray]:
-    """`repeats` blocks of D between `size` random points; all points, once, if there are no more than two such sets."""
+    """`repeats` blocks of D between `size` random points; one block of all points if there are at most 2 `size`."""
     n = source.shape[0]
     sets: list[IntArray] = [np.arange(n)]
     if n > 2 * size:
@@ -148,8 +154,8 @@ def landmark_blocks(source: Source, size: int, repeats: int, rng: np.random.Gene
 def negative_share(D: FloatArray, *, squared: bool) -> float:
     """sum of |negative eigenvalues| / sum of |eigenvalues| of -1/2 J S J, J = I - 1/n; D (n, n).
 
-    S is D where its entries are squared dissimilarities already, else D^2 entry by entry; an asymmetric D is replaced
-    by its mean with the transpose. The share is zero exactly where the points lie in a Euclidean space.
+    S is D if its entries are squared dissimilarities, else D^2 entry by entry; an asymmetric D is replaced by its mean
+    with the transpose. The share is zero if and only if the points lie in a Euclidean space.
     """
     scale = np.abs(D).max(initial=0.0)
     if scale == 0.0:
@@ -159,7 +165,7 @@ def negative_share(D: FloatArray, *, squared: bool) -> float:
     np.fill_diagonal(S, 0.0)
     means = S.mean(axis=0)
     eigenvalues = np.linalg.eigvalsh(-0.5 * (S - means[:, None] - means[None, :] + means.mean()))
-    # Rounding leaves eigenvalues of this size where there is none.
+    # Eigenvalues of this size come from rounding.
     rounding = len(S) * np.finfo(np.float64).eps * np.abs(eigenvalues).max()
     eigenvalues[np.abs(eigenvalues) <= rounding] = 0.0
     total = np.abs(eigenvalues).sum()
@@ -173,7 +179,105 @@ def occurrences(D: FloatArray, k: int) -> FloatArray:
 
 
 def skewness(x: FloatArray) -> float:
-    """E[(x - mean)^3] / sd^3; 0 where all are equal."""
+    """E[(x - mean)^3] / sd^3; 0 if all are equal."""
     centred = x - x.mean()
     spread = sqrt(float((centred**2).mean()))
     return float((centred**3).mean()) / spread**3 if spread > 1e-12 * max(1.0, float(np.abs(x).max())) else 0.0
+
+
+# --- what the figures mean: one function per finding
+
+
+def judge_samples(
+    source: Source,
+    names: Names,
+    max_triples: int,
+    n_landmarks: int,
+    n_samples: int,
+    n_neighbors: int,
+    rng: np.random.Generator,
+) -> dict[str, Verdict]:
+    """The findings from samples, by name, as `check_dissimilarity` describes its parameters."""
+    verdicts = {}
+    found = triangles(source, max_triples, rng)
+    if found is not None:
+        verdicts["triangle"] = _triangle(found, names)
+    blocks = landmark_blocks(source, n_landmarks, n_samples, rng)
+    size = len(blocks[0])
+    if size >= 3:
+        plain, squared = (mean_estimate([negative_share(B, squared=s) for B in blocks]) for s in (False, True))
+        verdicts["spectrum"] = _spectrum(plain, squared, size, len(blocks))
+        k = min(n_neighbors, (size - 1) // 2)
+        counts = [occurrences(B, k) for B in blocks]
+        skew, largest = mean_estimate([skewness(c) for c in counts]), max(float(c.max()) for c in counts)
+        verdicts["hubness"] = _hubness(skew, largest, k, size, len(blocks))
+    return verdicts
+
+
+def _triangle(found: Triangles, names: Names) -> Verdict:
+    """The triangle inequality helps some methods; none here needs it."""
+    value = {
+        "share": found.share.value,
+        "interval": [found.share.low, found.share.high],
+        "n_triples": found.n_triples,
+        "sampled": found.share.sampled,
+        "largest_relative_excess": found.worst,
+        "where": None if found.where is None else names.places(*found.where),
+    }
+    of = f"{found.n_triples} random triples" if found.share.sampled else f"all {found.n_triples} triples"
+    if found.where is None:
+        return "ok", f"The triangle inequality holds on {of}{_interval(found.share, 'of violations ')}.", value
+    i, j, k = found.where
+    said = (
+        f"{found.share.value:.3%} of {of} break the triangle inequality{_interval(found.share)}; at worst "
+        f"{names.entry(i, k)} exceeds the way round by point {names.point(j)} by {found.worst:.2g} of itself. "
+        "Legal: no map here needs it."
+    )
+    return "note", said, value
+
+
+def _spectrum(plain: IntervalEstimate, squared: IntervalEstimate, n_landmarks: int, repeats: int) -> Verdict:
+    """How far from Euclidean: the share of negative eigenvalues, for D and for D taken as squared distances."""
+    value = {
+        "negative_share": plain.value,
+        "interval": [plain.low, plain.high],
+        "negative_share_if_squared": squared.value,
+        "interval_if_squared": [squared.low, squared.high],
+        "n_landmarks": n_landmarks,
+        "n_samples": repeats,
+    }
+    of = f"{repeats} samples of {n_landmarks} landmarks" if plain.sampled else f"all {n_landmarks} points"
+    negative = f"negative eigenvalues hold {plain.value:.2%} of the spectrum{_interval(plain)}"
+    if plain.value <= EUCLIDEAN:
+        return "ok", f"Euclidean on {of}: no negative eigenvalues.", value
+    if squared.value <= EUCLIDEAN:
+        said = f"The square roots of the entries are Euclidean distances on {of}; the entries themselves are not: "
+        return "note", f"{said}{negative}.", value
+    if_squared = f"{squared.value:.2%}{_interval(squared)} if the entries are squared distances"
+    return "note", f"Not Euclidean: {negative}, on {of}; {if_squared}. Median maps work all the same.", value
+
+
+def _hubness(skew: IntervalEstimate, largest: float, k: int, n_landmarks: int, repeats: int) -> Verdict:
+    """Whether a few points are among the nearest of very many others."""
+    value = {
+        "skewness": skew.value,
+        "interval": [skew.low, skew.high],
+        "largest_occurrence": largest,
+        "k": k,
+        "n_landmarks": n_landmarks,
+        "n_samples": repeats,
+    }
+    of = f"{repeats} samples of {n_landmarks} points" if skew.sampled else f"all {n_landmarks} points"
+    said = (
+        f"skewness {skew.value:.2f}{_interval(skew, form='.2f')} of how often a point is among the {k} nearest "
+        f"of others, on {of}; the most frequent one is among the nearest of {largest:.0f}"
+    )
+    if skew.value > HUBS:
+        return "note", f"A few points are near to very many: {said}. Such hubs attract prototypes.", value
+    return "ok", f"No strong hubs: {said}.", value
+
+
+def _interval(estimate: IntervalEstimate, of: str = "", form: str = ".3%") -> str:
+    if not estimate.sampled:
+        return ""
+    return f" (95% interval {of}{estimate.low:{form}} to {estimate.high:{form}})"
