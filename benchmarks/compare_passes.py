@@ -14,14 +14,13 @@ from sklearn.base import clone
 from medianmap.core.engine import State
 from medianmap.core.labels import UNLABELLED, LabelVectors, class_numbers, training_labels
 from medianmap.core.quality import inertia
-from medianmap.estimators.base import BaseMap
+from medianmap.estimators.base import BaseMap, check_map
 from medianmap.estimators.classifier import majority_labels
 from medianmap.estimators.families import MedianMap, RelationalMap
 from medianmap.patches.clusterer import PatchClusterer
-from medianmap.patches.fitted_map import answering_map
-from medianmap.patches.patch import Patch, Recipe, check_estimator, cluster_patch
-from medianmap.patches.points import Intake, Prototypes, intake, is_stream
-from medianmap.patches.stream import BLOCK, distance_blocks
+from medianmap.patches.input import BLOCK, Input, distance_blocks, is_stream, read_input
+from medianmap.patches.one_patch import Patch, PatchSettings, cluster_patch
+from medianmap.patches.points import Prototypes, map_of_prototypes
 from medianmap.predict.queries import as_queries, dissimilarities
 from medianmap.sources.base import FloatArray, IntArray
 from medianmap.utils.checks import check_count, check_n_prototypes, check_weights
@@ -70,7 +69,7 @@ def compare_passes(
     none); seconds of training, without judging; accuracy, with y: the share of labelled points whose class is that of
     their nearest prototype, which has the class of most labelled points of X that are nearest to it.
     """
-    check_estimator(estimator)
+    check_map(estimator)
     if isinstance(estimator, RelationalMap):
         raise TypeError(f"{type(estimator).__name__} has no last run with all data; pass a median or batch map.")
     if is_stream(X):
@@ -80,7 +79,7 @@ def compare_passes(
     if held_out is not None and y is not None and held_out_y is None:
         raise ValueError("held_out and y were given, but not the labels of held_out; pass held_out_y, too.")
     map_ = clone(estimator).set_params(random_state=random_state)
-    found = intake(map_, X, lambda N: check_weights(sample_weight, N), map_.n_jobs)
+    found = read_input(map_, X, lambda N: check_weights(sample_weight, N), map_.n_jobs)
     assert found.N is not None
     m = check_weights(sample_weight, found.N)
     size = 1000 if patch_size is None else check_count(patch_size, "patch_size")
@@ -119,7 +118,7 @@ def compare_passes(
 
 
 def sampled(
-    estimator: BaseMap, found: Intake, m: FloatArray, sample_size: int, seed: int, last_run: bool = True
+    estimator: BaseMap, found: Input, m: FloatArray, sample_size: int, seed: int, last_run: bool = True
 ) -> tuple[BaseMap, int]:
     """Simple sampling: the map trained on a random sample, then one last run with all data; and the evaluations."""
     assert found.N is not None
@@ -128,15 +127,16 @@ def sampled(
     no_labels = np.empty((len(at), 0))
     with limited(estimator.n_jobs):
         sample = Patch(found.take(at), at, m[at], no_labels, len(at))
-        prototypes, done = cluster_patch(Recipe(estimator, np.empty(0)), found.ground, None, sample, seed)
+        prototypes, done = cluster_patch(PatchSettings(estimator), found.compared, None, sample, seed)
         evaluations = done.evaluations
         if last_run:
             prototypes, more = _last_run(estimator, found, m, prototypes)
             evaluations += more
-    return answering_map(estimator, found, prototypes, done.epochs), evaluations
+    others = {**found.features, "n_iter_": done.epochs}
+    return map_of_prototypes(estimator, prototypes, found.compared, found.ids, others), evaluations
 
 
-def _last_run(estimator: BaseMap, found: Intake, m: FloatArray, before: Prototypes) -> tuple[Prototypes, int]:
+def _last_run(estimator: BaseMap, found: Input, m: FloatArray, before: Prototypes) -> tuple[Prototypes, int]:
     """w_j = argmin_{l in R_j} sum_{i in R_j} m_i D[i, l], R_j the points nearest to w_j; of vectors the weighted mean.
 
     Medians are searched among the points of the field: sum_j |R_j|^2 dissimilarities beside the N K of the assignment.
@@ -157,7 +157,7 @@ def _last_run(estimator: BaseMap, found: Intake, m: FloatArray, before: Prototyp
         if not median:
             points[j] = (m[field, None] * members).sum(axis=0) / hits[j]
             continue
-        D, read = found.ground.extended(None, members, field)
+        D, read = found.compared.extended(None, members, field)
         # Plain sums, no BLAS: the same bits at any number of threads.
         costs = (m[field, None] * D.block(slice(None), slice(None))).sum(axis=0)
         places[j], evaluations = field[costs.argmin()], evaluations + read

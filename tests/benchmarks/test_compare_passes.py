@@ -8,7 +8,7 @@ from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimato
 
 from medianmap import BatchNeuralGas, MedianKMeans, MedianNeuralGas, PatchClusterer, RelationalKMeans, as_dissimilarity
 from medianmap.datasets import load_breast_cancer
-from medianmap.patches.points import intake
+from medianmap.patches.input import read_input
 
 ROWS = ["full", "sample", "patches", "patches, tree"]
 
@@ -45,7 +45,7 @@ def test_the_last_run_of_a_sample_takes_all_points(kind, rng):
     map_ = MedianKMeans(5, metric="sqeuclidean" if kind == "vectors" else "precomputed", random_state=0)
     if kind == "batch":
         map_ = BatchNeuralGas(5, n_epochs=20, random_state=0)
-    found = intake(map_, data, lambda N: m, None)
+    found = read_input(map_, data, lambda N: m, None)
     before, _ = sampled(map_, found, m, 30, 0, last_run=False)
     after, evaluations = sampled(map_, found, m, 30, 0)
     G = before.transform(data)
@@ -75,7 +75,7 @@ def counted_gap(a, b):
 def test_evaluations_are_counted(rng):
     x = rng.normal(size=80).tolist()
     map_ = MedianKMeans(3, metric=counted_gap, random_state=0)
-    found = intake(map_, x, np.ones, None)
+    found = read_input(map_, x, np.ones, None)
     CALLS[0] = 0
     _, evaluations = sampled(map_, found, np.ones(80), 20, 0)
     assert evaluations == CALLS[0]

@@ -24,7 +24,7 @@ from medianmap import (
     save,
 )
 from medianmap.datasets import load_breast_cancer
-from medianmap.patches.plan import Plan, patch_sizes, planned, price_of_sequence, price_of_tree
+from medianmap.patches.plan import PatchPlan, cost_of_sequence, cost_of_tree, patch_sizes, plan_patches
 
 CHECKED = [
     PatchClusterer(MedianKMeans(3, random_state=0), patch_size=20),
@@ -66,20 +66,20 @@ def test_leftover_points_go_one_each_to_the_first_patches(N, n):
     K=st.integers(1, 50),
     n=st.integers(1, 500),
     budget=st.integers(1, 10**8),
-    rule=st.sampled_from([price_of_sequence, price_of_tree]),
+    rule=st.sampled_from([cost_of_sequence, cost_of_tree]),
 )
 def test_a_plan_keeps_to_its_budget(N, K, n, budget, rule):
     def price(sizes):
         return rule(sizes, K, lambda n, k: n * n + 2 * k * n)
 
     n = min(n, N)
-    plan = planned(N, K, n, budget, price)
+    plan = plan_patches(N, K, n, budget, price)
     assert plan.n_patches >= n
     assert price(plan.sizes) <= budget or plan.n_seen == 1
     if plan.stops_early:
         assert price(patch_sizes(N, plan.n_patches)[: plan.n_seen + 1]) > budget
     if price(patch_sizes(N, n)) <= budget:
-        assert plan == Plan(N, n, n)
+        assert plan == PatchPlan(N, n, n)
 
 
 @pytest.mark.parametrize("n", [1, 999, 1000, 1001, 2500])
@@ -206,7 +206,7 @@ def test_partial_fit_takes_extended_blocks_of_a_matrix(rng):
         found.partial_fit(D[np.ix_(at, at)])
     np.testing.assert_array_equal(found.medoid_indices_, expected.medoid_indices_)
     assert found.n_evaluations_ >= expected.n_evaluations_
-    with pytest.raises(ValueError, match="first 4 are the prototypes so far; it holds no new point"):
+    with pytest.raises(ValueError, match="4 rows, the first 4 of them"):
         found.partial_fit(D[:4, :4])
 
 
@@ -299,8 +299,8 @@ BAD = {
     "patches smaller than K": ({"patch_size": 3}, "Patches would have 3 points, fewer than the 5 prototypes"),
     "too many patches": ({"n_patches": 30}, "Patches would have 2 points, fewer than the 5 prototypes"),
     "unknown merge": ({"merge": "star"}, "merge is 'star'"),
-    "checkpoint of a tree": ({"merge": "tree", "checkpoint": "x"}, "checkpoint works with merge='sequential'"),
-    "client without tree": ({"client": "tcp://nowhere:1"}, "client works with merge='tree'"),
+    "checkpoint of a tree": ({"merge": "tree", "checkpoint": "x"}, "checkpoint .*merge='sequential'"),
+    "client without tree": ({"client": "tcp://nowhere:1"}, "client .*merge='tree'"),
     "flag": ({"shuffle": "yes"}, "shuffle is 'yes'"),
 }
 
@@ -318,7 +318,7 @@ def test_mistakes_with_streams(rng):
         PatchClusterer(km).fit(iter([]))
     with pytest.raises(ValueError, match="exceeds n_samples = 2"):
         PatchClusterer(km).fit(iter([[1.0], [2.0]]))
-    with pytest.raises(ValueError, match="shuffle needs data whose length is known"):
+    with pytest.raises(ValueError, match=r"shuffle.*stream"):
         PatchClusterer(km, shuffle=True).fit(iter([[1.0]]))
     with pytest.raises(ValueError, match="no weights and no labels"):
         PatchClusterer(km).fit(iter([[1.0]]), sample_weight=[1.0])
@@ -352,7 +352,7 @@ def test_an_estimate_counts_what_the_pass_will_take(rng):
     assert 80 < more.n_evaluations / told.n_evaluations < 120
     assert "600 patches" in str(more)
     assert PatchClusterer(BatchKMeans(5, random_state=0), 100).estimate(X).n_evaluations == 0
-    with pytest.raises(ValueError, match="A stream is used up"):
+    with pytest.raises(ValueError, match="stream"):
         patches.estimate(iter(X))
 
 

@@ -231,7 +231,7 @@ def test_medoids_on_one_point_part(rng):
         ([], None, "one or more indices"),
         ([0.5], None, "one or more indices"),
         ([0], [1, 0, 1], r"m\[1\] is 0"),
-        ([0], [1, 1], "one weight a data point"),
+        ([0], [1, 1], r"shape == \(2,\), expected \(3,\)"),
     ],
 )
 def test_mistakes(medoids, m, message):

@@ -225,3 +225,35 @@ def between_prototypes(P: FloatArray, G: FloatArray) -> FloatArray:
     """
     means = products(G.T, csr_array(P)).T
     return means - np.diag(means)[:, None]
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """K prototypes as combinations of S points: places `at` (S,) of the points, coefficients (K, S), self terms (K,).
+
+    among (K, K) : dissimilarities of the prototypes from each other.
+    """
+
+    at: IntArray
+    coefficients: csr_array
+    self_terms: FloatArray
+    among: FloatArray
+
+    def distances(self, D: FloatArray) -> FloatArray:
+        """(n, K) from dissimilarities D (n, S) to the points, with the same bits as a fitted map's `transform`."""
+        return products(D, self.coefficients) - self.self_terms + 0.0
+
+
+def in_equal_parts(names: IntArray, D: NDArray[Any], q: int) -> Combinations:
+    """Each prototype as q points in equal parts, from dissimilarities D (K q, K q) of the points of all prototypes.
+
+    names (K q,) : points of one name are the same; each is taken once, in ascending order of names.
+    """
+    _, at, back = np.unique(names, return_index=True, return_inverse=True)
+    K = len(names) // q
+    P = np.zeros((K, len(at)))
+    P[np.repeat(np.arange(K), q), back] = 1.0 / q
+    alpha = csr_array(P)
+    Q = products(D[np.ix_(at, at)], alpha)
+    own = self_terms(P, Q.T)
+    return Combinations(at, alpha, own, between_prototypes(P, Q - own))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
@@ -25,6 +25,7 @@ from ..core.restarts import run_all
 from ..core.spaces import Space
 from ..core.start import check_init, explicit, start_points
 from ..core.winners import nearest
+from ..metrics.base import BoundMetric
 from ..search.weights import Weights
 from ..sources import check_queries
 from ..sources.base import FloatArray, IntArray
@@ -373,6 +374,45 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _answering_map(self) -> BaseMap:
         """The fitted map that answers for this model."""
         return self
+
+    def _reads_matrix(self, X: Any = None) -> bool:
+        """Whether X, or by default anything, is read as dissimilarities rather than as objects or vectors."""
+        return False
+
+    def _object_metric(self, fitted: bool) -> BoundMetric | None:
+        """The metric that compares objects, with its parameters as passed or as fixed by the fit; None for vectors."""
+        return None
+
+    def _points_each(self, most: int) -> int:
+        """By how many data points, `most` or fewer, a prototype is approximated; 0 where it is a point or a mean."""
+        return 0
+
+    def _carriers(self, G: FloatArray, places: IntArray, each: int) -> IntArray | None:
+        """(K, q) points of the fit that can replace the prototypes, in equal parts, nearest first; None for means.
+
+        G (N, K) are the dissimilarities to the prototypes; places (N,) tell which points are the same; each is what
+        `_points_each` says.
+        """
+        return None
+
+    def _prototypes_at(self, points: IntArray, n: int) -> NDArray[Any]:
+        """Prototypes, as training holds them, that are the points (K, q) of n in equal parts."""
+        raise NotImplementedError
+
+    def _carried_attributes(
+        self, places: IntArray, objects: Any, D: NDArray[Any] | None, each: int, ids: Sequence[str] | None
+    ) -> dict[str, Any]:
+        """The fitted attributes of prototypes known by the points that carry them.
+
+        places, objects (P,), dissimilarities D (P, P) of these points, `each` as `_points_each` says, ids of all data.
+        """
+        return {"cluster_centers_": objects}
+
+
+def check_map(estimator: Any) -> None:
+    """TypeError unless it is one of the maps."""
+    if not isinstance(estimator, BaseMap):
+        raise TypeError(f"estimator is a {type(estimator).__name__}; pass one of medianmap's maps.")
 
 
 def replace_fitted(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:

@@ -16,8 +16,9 @@ from sklearn.utils.validation import validate_data
 
 from ..core.assignment import OnLattice, Winner
 from ..core.engine import OnEpoch, Problem, State, looked_at
-from ..core.relational import RelationalSpace, between_prototypes, products, snapped
+from ..core.relational import RelationalSpace, between_prototypes, in_equal_parts, products, snapped
 from ..core.spaces import COLLISIONS, MedianSpace, Space, VectorSpace, squared_distances
+from ..metrics.base import BoundMetric
 from ..metrics.registry import bind
 from ..refine import refine_som, swap_medoids
 from ..refine.labelled import LabelledSource, labelled_source, settled_labels
@@ -139,6 +140,12 @@ class DissimilarityMap(BaseMap):
 
     def _for_refit(self, params: dict[str, Any]) -> Self:
         return super()._for_refit({**params, "metric": "precomputed", "metric_params": None})
+
+    def _reads_matrix(self, X: Any = None) -> bool:
+        return bool(isinstance(self.metric, str) and self.metric == "precomputed") or is_source(X)
+
+    def _object_metric(self, fitted: bool) -> BoundMetric:
+        return bind(self.metric, self.metric_params_ if fitted else self.metric_params)
 
 
 def source_of(space: Space) -> Source:
@@ -298,6 +305,19 @@ class MedianMap(DissimilarityMap):
         D = self._from_training_points(X, self.medoid_indices_, getattr(self, "prototype_ids_", None))
         return np.ascontiguousarray(D, dtype=np.float64)
 
+    # --- what the folders above ask
+
+    def _carriers(self, G: FloatArray, places: IntArray, each: int) -> IntArray:
+        return self.medoid_indices_[:, None]
+
+    def _prototypes_at(self, points: IntArray, n: int) -> IntArray:
+        return points[:, 0]
+
+    def _carried_attributes(
+        self, places: IntArray, objects: Any, D: NDArray[Any] | None, each: int, ids: Sequence[str] | None
+    ) -> dict[str, Any]:
+        return {"medoid_indices_": places, "cluster_centers_": objects}
+
 
 class RelationalMap(DissimilarityMap):
     """Prototypes are convex combinations of the data, known by their coefficients."""
@@ -355,6 +375,38 @@ class RelationalMap(DissimilarityMap):
     # --- what the folders above ask
 
     _init_takes_prototypes = False  # they are coefficients
+
+    def _points_each(self, most: int) -> int:
+        return most
+
+    def _carriers(self, G: FloatArray, places: IntArray, each: int) -> IntArray:
+        once = np.unique(places, return_index=True)[1]
+        return once[np.argsort(G[once], axis=0, kind="stable")[:each].T]
+
+    def _prototypes_at(self, points: IntArray, n: int) -> FloatArray:
+        P = np.zeros((len(points), n))
+        np.add.at(P, (np.arange(len(points))[:, None], points), 1.0 / points.shape[1])
+        return P
+
+    def _carried_attributes(
+        self, places: IntArray, objects: Any, D: NDArray[Any] | None, each: int, ids: Sequence[str] | None
+    ) -> dict[str, Any]:
+        assert D is not None
+        combinations = in_equal_parts(places, D, each)
+        support = places[combinations.at]
+        fitted: dict[str, Any] = {
+            "coefficients_": combinations.coefficients,
+            "support_": support,
+            "self_terms_": combinations.self_terms,
+            "exemplar_indices_": places[::each],
+            "prototype_dissimilarities_": combinations.among,
+            "cluster_centers_": None,
+        }
+        if objects is not None:
+            fitted["support_objects_"] = take(objects, combinations.at)
+        if ids is not None:
+            fitted["support_ids_"] = [ids[i] for i in support.tolist()]
+        return fitted
 
 
 class BatchMap(BaseMap):

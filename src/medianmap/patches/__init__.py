@@ -1,3 +1,1 @@
 """Patch clustering: huge data in one pass, patch by patch, with memory that does not grow with N."""
-
-from __future__ import annotations

@@ -1,10 +1,11 @@
-"""PatchClusterer: any map, trained patch by patch in one pass."""
+"""PatchClusterer: the estimator that trains any map on huge data, patch by patch in one pass."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,23 +20,29 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.engine import State
-from ..core.labels import LabelVectors
 from ..core.quality import inertia
-from ..estimators.base import BaseMap, Supervision, as_generator, replace_fitted, reporting
+from ..estimators.base import BaseMap, Supervision, as_generator, check_map, replace_fitted, reporting
 from ..estimators.views import ShownInNotebooks
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
-from ..utils.extras import require
 from ..utils.threads import limited
-from .checkpoint import Progress, seed_of_checkpoint
-from .estimate import Estimate, estimated
-from .fitted_map import answering_map, carried_again
-from .one_pass import PatchRecord, PatchTrained, advanced, as_tree, learned_labels, reporting_patches, sequential
-from .patch import Recipe, check_estimator, n_carried, names_points
-from .plan import Cost, Plan, Price, planned, price_of_sequence, price_of_tree
-from .points import Ground, Intake, Prototypes, SourceGround, intake, is_stream
-from .stream import Data, Stream, arrived, distance_blocks
-from .tree import Runner, on_dask, on_this_machine
+from .checkpoint import PassProgress, seed_of_checkpoint
+from .input import DataInPatches, Input, StreamInPatches, distance_blocks, is_stream, one_more_patch, read_input
+from .one_pass import (
+    PassEstimate,
+    PatchRecord,
+    TrainedByPass,
+    advanced,
+    estimate_pass,
+    learned_labels,
+    pass_as_tree,
+    pass_in_sequence,
+    patch_reporter,
+)
+from .one_patch import PatchSettings, names_points
+from .plan import CostOfPass, PatchPlan, cost_of_sequence, cost_of_tree, plan_patches
+from .points import Comparison, Prototypes, map_of_prototypes, prototypes_of_map
+from .tree import task_runner
 
 MERGES = ("sequential", "tree")
 OF_THE_MAP = (
@@ -57,48 +64,90 @@ class PatchClusterer(
     MetaEstimatorMixin,
     BaseEstimator,
 ):
-    """One pass over huge data: patch after patch is clustered together with the prototypes so far.
+    """Train any map on huge data in one pass: each patch is clustered together with the prototypes so far.
 
-    Each prototype stands for the points seen so far that it is nearest to: it enters the next patch as a point of that
-    multiplicity. Of N points only the dissimilarities within a patch of p and to the K prototypes are ever evaluated,
-    N (p + K) in all, and memory is that of one patch, whatever N.
+    Each prototype represents the points seen so far that it is nearest to, and enters the next patch as a point of that
+    multiplicity. Of N points only the dissimilarities within a patch of p and to the K prototypes are evaluated,
+    N (p + K) in all. Memory is that of one patch, whatever N.
 
     Parameters
     ----------
-    estimator : any map. If its init names data points, they start the first patch and must lie in it.
-    patch_size : most points of a patch, p.
-    n_patches : number of patches instead of their size.
-    merge : "sequential", patch after patch; or "tree": all patches by themselves, in parallel, then their weighted
-        prototypes, p at a time, level by level.
-    warm_start : a patch starts from the prototypes before it, warmed up a little (neural gas: sigma = K/15, SOM: 0.5),
-        and cools in a tenth of the epochs; a SOM's lattice so keeps its orientation. False anneals every patch from a
-        start of its own. Sequential only.
-    shuffle : take points in random order rather than as they come; for data whose length is known.
-    compute_labels : after the pass, find every point's nearest prototype (N K more evaluations), where the data are
-        still there; not for streams.
-    points_per_prototype : a relational prototype, a combination of a whole patch, enters the next patch as so many
-        points nearest to it in equal parts, q, at most p / K. Read q K for K above; other maps take no heed.
-    max_evaluations : budget of the pass. Patches are made smaller until it suffices; where it cannot, the pass stops
-        early.
-    checkpoint : file that holds the state after every patch. A run that was killed goes on from it, and ends exactly as
-        if it had not been. Sequential only.
-    n_jobs : "tree": number of processes; otherwise threads, as for the map.
-    client : "tree": a `distributed.Client`, or a scheduler's address, to run on.
-    verbose : 1 logs every patch.
-    on_patch : called after each patch with a `PatchRecord`.
+    estimator : map
+        Any of the maps; it is cloned, not changed. If its `init` names data points, they start the first patch and must
+        be in it.
+    patch_size : int, default=1000
+        Largest number of points of a patch, p.
+    n_patches : int or None, default=None
+        Number of patches, instead of their size.
+    merge : {"sequential", "tree"}, default="sequential"
+        "sequential" takes patch after patch. "tree" clusters all patches by themselves, in parallel, then their
+        weighted prototypes, p at a time, level by level.
+    warm_start : bool, default=True
+        Whether a patch starts from the prototypes before it, warmed up a little (neural gas: sigma = K/15, SOM: 0.5),
+        and cools in a tenth of the epochs; so the lattice of a SOM keeps its orientation. False anneals every patch
+        from a new start. Only for `merge="sequential"`.
+    shuffle : bool, default=False
+        Whether points are taken in random order rather than as they come. Not for streams.
+    compute_labels : bool, default=True
+        Whether the nearest prototype of every point is found after the pass, by N K more evaluations. Not for streams.
+    points_per_prototype : int, default=4
+        The prototype of a relational map, a combination of a whole patch, enters the next patch as the q points nearest
+        to it in equal parts; q is at most p / K. Then q K replaces K above. Other maps ignore it.
+    max_evaluations : int or None, default=None
+        Budget of the pass in dissimilarities. Patches are made smaller until it suffices; where that is not enough, the
+        pass stops early.
+    checkpoint : path or None, default=None
+        File that holds the state after every patch. A run that was killed goes on from it and ends with the same bits.
+        Only for `merge="sequential"`.
+    n_jobs : int or None, default=None
+        Number of processes for `merge="tree"`; otherwise of threads, as for the map.
+    client : distributed.Client, str or None, default=None
+        Dask client, or the address of a scheduler, on which `merge="tree"` runs.
+    verbose : int, default=0
+        With 1 every patch is logged.
+    on_patch : callable or None, default=None
+        Called after each patch with a `PatchRecord`.
 
     Attributes
     ----------
-    map_ : the fitted map: its `predict`, `transform` and `assign` answer.
-    cluster_centers_, medoid_indices_, prototype_ids_, lattice_ : as the map has them; medoid_indices_ (K,) counts
-        points in the order in which they were passed.
-    exemplar_indices_, carried_indices_ : of relational maps, (K,) the points nearest to the prototypes, and
-        (q K,) those that carry them, prototype by prototype, the nearest first.
-    multiplicities_ : (K,) weight of the points that each prototype stands for; they add up to the weight of all points.
-        Of relational maps they may be fractions: the q points of one may end at several.
-    n_samples_seen_, n_patches_, n_evaluations_ : of the pass.
-    stopped_early_ : whether the budget ended the pass before the data did.
-    labels_, inertia_, quantization_error_ : of all points, with compute_labels.
+    map_ : map
+        The fitted map, whose `predict`, `transform` and `assign` this class calls.
+    multiplicities_ : ndarray of shape (K,)
+        Weight of the points that each prototype represents; the sum is the weight of all points. Of relational maps
+        these may be fractions, since the q points of one prototype may end at several.
+    cluster_centers_ : ndarray of shape (K, M), list of K objects, or None
+        The prototypes; None for relational maps and precomputed dissimilarities.
+    medoid_indices_ : ndarray of shape (K,)
+        Median maps: the prototypes as numbers of points, in the order in which these were passed.
+    exemplar_indices_ : ndarray of shape (K,)
+        Relational maps: the points nearest to the prototypes.
+    carried_indices_ : ndarray of shape (q K,)
+        Relational maps: the points that carry the prototypes, prototype by prototype, the nearest first.
+    prototype_ids_ : list of K str
+        Ids of the exemplars, where the source has ids.
+    lattice_ : Lattice
+        SOM: neurons with `positions` (K, 2) and `distances` (K, K).
+    labels_ : ndarray of shape (N,)
+        With `compute_labels`: the nearest prototype of each point.
+    inertia_, quantization_error_ : float
+        With `compute_labels`: sum_i m_i min_j d(x_i, w_j), and half of it.
+    n_samples_seen_ : int
+        Points read, those of weight 0 included.
+    n_patches_ : int
+        Patches read.
+    n_evaluations_ : int
+        Dissimilarities evaluated, or read from a source, in training.
+    n_iter_ : int
+        Epochs of all patches together.
+    stopped_early_ : bool
+        Whether the budget ended the pass before the data did.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Columns of X, where it has columns.
+
+    See Also
+    --------
+    MedianNeuralGas, MedianSOM, MedianKMeans : Maps of all pairs, for data whose dissimilarities fit into memory.
+    PrototypeClassifier : Guides the pass by labels: `PrototypeClassifier(PatchClusterer(estimator))`.
 
     Examples
     --------
@@ -119,7 +168,7 @@ class PatchClusterer(
     n_evaluations_: int
     n_patches_: int
     n_iter_: int
-    _progress: Progress
+    _progress: PassProgress
 
     def __init__(
         self,
@@ -157,89 +206,117 @@ class PatchClusterer(
     # --- fitting ------------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """One pass over X.
+        """Go over X in one pass.
 
-        X : what the map takes, or an iterator of objects (a stream), which is read once and never held whole.
-        y : ignored.
-        sample_weight : (N,) multiplicities; not for streams.
+        Parameters
+        ----------
+        X : data as the map reads them, or an iterator
+            An iterator of objects (a stream) is read once and never held as a whole.
+        y : ignored
+        sample_weight : array-like of shape (N,), default=None
+            Multiplicities of the points, 1 by default; not for streams.
+
+        Returns
+        -------
+        self : PatchClusterer
         """
         self._train(X, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take in one more patch, after those of `fit` or of earlier calls.
+        """Add one more patch, after those of `fit` or of earlier calls.
 
-        X : the patch, as the map takes it. With metric="precomputed" the extended block: dissimilarities (K + n, K + n)
-            of the K prototypes so far, in their order (of a relational map the q K points `carried_indices_`), and of n
+        Parameters
+        ----------
+        X : data as the map reads them
+            The n points of the patch. With metric="precomputed" the extended block: dissimilarities (K + n, K + n) of
+            the K prototypes so far, in their order (of a relational map the q K points `carried_indices_`), and of n
             new points; (n, n) for the first patch.
-        y : ignored.
-        sample_weight : (n,) weights of the new points.
+        y : ignored
+        sample_weight : array-like of shape (n,), default=None
+            Multiplicities of the new points, 1 by default.
+
+        Returns
+        -------
+        self : PatchClusterer
         """
         with self._session():
             fitted = getattr(self, "map_", None)
-            found, patch, progress = arrived(self.estimator, X, sample_weight, self._so_far(), fitted, self.n_jobs)
-            if fitted is not None and found.features and not isinstance(found.ground, SourceGround):
+            found, patch, progress = one_more_patch(
+                self.estimator, X, sample_weight, self._so_far(), fitted, self.n_jobs
+            )
+            if fitted is not None and found.features and not self.estimator._reads_matrix():
                 validate_data(self, X, reset=False, skip_check_array=True)
-            self._finish(found, advanced(self._recipe(None), found.ground, progress, patch))
+            self._finish(found, advanced(self._settings(None), found.compared, progress, patch))
         return self
 
     def _train(
         self, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: State | None = None
-    ) -> PatchTrained:
+    ) -> TrainedByPass:
         """A pass, with labels where there are any."""
         with self._session():
             seed = _seed(self.estimator)
             if self.checkpoint is not None:
                 seed = seed_of_checkpoint(self.checkpoint, seed)
             data = self._data(X, sample_weight, supervision, seed)
-            recipe = self._recipe(data.found.N, data.labels, supervision)
-            report = reporting_patches(data.plan, self.verbose, self.on_patch)
+            settings = self._settings(data.found.N)
+            if supervision is not None and data.labels is not None:
+                settings = replace(
+                    settings, classes=data.labels.classes, beta=supervision.beta, scaled=supervision.scaled
+                )
+            report = patch_reporter(data.plan, self.verbose, self.on_patch)
             if self.merge == "tree":
-                with self._runner(recipe) as runner:
-                    passed = as_tree(recipe, data, seed, runner, self.max_evaluations, report)
+                with task_runner(settings, self.client, self.n_jobs) as runner:
+                    passed = pass_as_tree(settings, data, seed, runner, self.max_evaluations, report)
             else:
-                passed = sequential(recipe, data, seed, self.checkpoint, self.max_evaluations, report)
-            prototypes = passed.progress.prototypes
-            if prototypes is None or prototypes.n < recipe.n_prototypes:
-                n = 0 if prototypes is None else prototypes.n
-                check_n_prototypes(recipe.n_prototypes, n, "the number of prototypes")
+                passed = pass_in_sequence(settings, data, seed, self.checkpoint, self.max_evaluations, report)
+            data, prototypes = passed.data, passed.progress.prototypes
+            n = 0 if prototypes is None else prototypes.n
+            check_n_prototypes(settings.n_prototypes, n, "the number of prototypes")
             assert prototypes is not None
-            self._finish(
-                passed.data.found, passed.progress, passed.stopped, self._of_all_points(passed.data, prototypes)
-            )
-        Y = np.empty((0, 0)) if data.labels is None else learned_labels(passed.data.found.ground, prototypes)
-        return PatchTrained(passed.data, prototypes, State(prototypes.places, Y))
+            self._finish(data.found, passed.progress, passed.stopped, self._of_all_points(data, prototypes))
+        Y = np.empty((0, 0)) if data.labels is None else learned_labels(data.found.compared, prototypes)
+        return TrainedByPass(data, prototypes, State(prototypes.places, Y))
 
-    def estimate(self, X: Any, n_points: int | None = None) -> Estimate:
-        """What a sequential pass over data like X will take: patches, dissimilarities, seconds, memory.
+    def estimate(self, X: Any, n_points: int | None = None) -> PassEstimate:
+        """Estimate what a sequential pass over data like X takes: patches, dissimilarities, seconds, memory.
 
-        X : the data, or a part of them, a few patches; up to four are clustered, twice, to take the time.
-        n_points : how many points the pass will have, by default those of X.
+        Parameters
+        ----------
+        X : data as the map reads them
+            All data, or a few patches of them; up to four patches are clustered, twice, to measure the time.
+        n_points : int or None, default=None
+            Number of points of the pass; by default those of X.
+
+        Returns
+        -------
+        estimate : PassEstimate
+            With `n_patches`, `n_evaluations`, `seconds` and `bytes`; `str(estimate)` is one sentence.
         """
         with self._session():
             if is_stream(X):
                 raise ValueError(
-                    "A stream is used up by looking at it; pass a list of some of its objects, and n_points."
+                    "X is a stream, which can be read only once; pass a list of some of its objects, and n_points."
                 )
-            found = intake(self.estimator, X, np.ones, self.n_jobs)
+            found = read_input(self.estimator, X, np.ones, self.n_jobs)
             assert found.N is not None
             N = found.N if n_points is None else check_count(n_points, "n_points")
-            price = self._price(N, found.ground, price_of_sequence)
-            plan = self._plan(N, price)
+            cost = self._cost_of_pass(N, found.compared, cost_of_sequence)
+            plan = self._plan(N, cost)
             if found.N < plan.patch_size:
                 raise ValueError(
-                    f"X holds {found.N} points, but a patch has {plan.patch_size}; pass one or, better, four."
+                    f"X holds {found.N} points, but a patch has {plan.patch_size}; pass one patch or, better, four."
                 )
-            data = Data(found, np.ones(found.N), None, np.arange(found.N), plan)
-            return estimated(self._recipe(N), data, price(plan.sizes))
+            data = DataInPatches(found, np.ones(found.N), None, np.arange(found.N), plan)
+            return estimate_pass(self._settings(N), data, cost(plan.sizes))
 
-    # --- asking -------------------------------------------------------------------------------------------------------
+    # --- predicting ---------------------------------------------------------------------------------------------------
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
         """`labels_` of a pass over X, (N,)."""
         if is_stream(X):
             raise ValueError(
-                "A stream is used up by the pass; call fit, then predict on a stream of its own or in parts."
+                "X is a stream, which can be read only once; call fit, then predict on a second stream or in parts."
             )
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if self.compute_labels else self.predict(X)
@@ -268,8 +345,8 @@ class PatchClusterer(
 
     @contextmanager
     def _session(self) -> Iterator[None]:
-        """Parameters checked, threads limited, the log shown if asked for."""
-        check_estimator(self.estimator)
+        """Check parameters; limit threads and show the log, if asked for, for as long as the block runs."""
+        check_map(self.estimator)
         check_count(self.patch_size, "patch_size")
         check_count(self.points_per_prototype, "points_per_prototype")
         check_choice(self.merge, "merge", MERGES)
@@ -280,95 +357,75 @@ class PatchClusterer(
         for name in ("warm_start", "shuffle", "compute_labels"):
             check_flag(getattr(self, name), name)
         if self.merge == "tree" and self.checkpoint is not None:
-            raise ValueError("checkpoint works with merge='sequential'; a tree of patches is made anew.")
+            raise ValueError("checkpoint needs merge='sequential'; a tree of patches has no checkpoints.")
         if names_points(self.estimator.init) and (self.shuffle or self.merge == "tree" or not self.warm_start):
             raise ValueError(
-                "init names data points, which start the first patch alone: that goes with merge='sequential', "
+                "init names data points, which start the first patch only; this needs merge='sequential', "
                 "warm_start=True and shuffle=False."
             )
         if self.merge == "sequential" and self.client is not None:
-            raise ValueError("client works with merge='tree'; patch after patch there is nothing to share out.")
+            raise ValueError("client needs merge='tree'; sequential patches cannot run in parallel.")
         # Where processes share the work, each has one thread.
         threads = 1 if self.merge == "tree" else self.n_jobs
         with reporting(self.verbose), limited(threads):
             yield
 
-    def _so_far(self) -> Progress:
-        """Where earlier patches left off; of a loaded model what its attributes tell."""
+    def _so_far(self) -> PassProgress:
+        """The progress after earlier patches; of a loaded model, what its attributes tell."""
         if hasattr(self, "_progress"):
             return self._progress
         if not hasattr(self, "map_"):
-            return Progress(_seed(self.estimator))
-        prototypes = carried_again(self.map_, getattr(self, "carried_indices_", None))
+            return PassProgress(_seed(self.estimator))
+        prototypes = prototypes_of_map(self.map_, getattr(self, "carried_indices_", None))
         counts = self.n_patches_, self.n_samples_seen_, self.n_evaluations_, self.n_iter_
-        return Progress(_seed(self.estimator), prototypes, *counts)
+        return PassProgress(_seed(self.estimator), prototypes, *counts)
 
-    def _data(self, X: Any, sample_weight: Any, supervision: Supervision | None, seed: int) -> Data | Stream:
-        """What goes into a pass, checked."""
+    def _data(
+        self, X: Any, sample_weight: Any, supervision: Supervision | None, seed: int
+    ) -> DataInPatches | StreamInPatches:
+        """The data of a pass, checked."""
         K, _ = self.estimator._size()
         if is_stream(X):
             if sample_weight is not None or supervision is not None:
-                raise ValueError("A stream carries no weights and no labels; pass a list, or patches to partial_fit.")
+                raise ValueError("A stream has no weights and no labels; pass a list, or patches to partial_fit.")
             if self.n_patches is not None or self.shuffle:
                 name = "n_patches" if self.n_patches is not None else "shuffle"
-                raise ValueError(f"{name} needs data whose length is known; a stream is taken as it comes.")
+                raise ValueError(f"{name} needs data of known length, and X is a stream; pass a list, or leave it out.")
             check_patch_size(K, self.patch_size)
-            return Stream(intake(self.estimator, X, np.ones, self.n_jobs), self.patch_size)
-        found = intake(self.estimator, X, lambda N: check_weights(sample_weight, N), self.n_jobs)
+            return StreamInPatches(read_input(self.estimator, X, np.ones, self.n_jobs), X, self.patch_size)
+        found = read_input(self.estimator, X, lambda N: check_weights(sample_weight, N), self.n_jobs)
         assert found.N is not None
         m = check_weights(sample_weight, found.N)
         check_n_prototypes(K, int(np.count_nonzero(m)), "the number of prototypes")
         labels = None if supervision is None else supervision.checked(m)
-        rule = price_of_tree if self.merge == "tree" else price_of_sequence
-        plan = self._plan(found.N, self._price(found.N, found.ground, rule))
+        rule = cost_of_tree if self.merge == "tree" else cost_of_sequence
+        plan = self._plan(found.N, self._cost_of_pass(found.N, found.compared, rule))
         order = np.random.default_rng([seed, 1]).permutation(found.N) if self.shuffle else np.arange(found.N)
-        return Data(found, m, labels, order, plan)
+        return DataInPatches(found, m, labels, order, plan)
 
-    def _price(self, N: int, ground: Ground, rule: Callable[[IntArray, int, Cost], int]) -> Price:
-        """What a pass over patches of given sizes takes on this ground."""
-        carried = n_carried(self.estimator, self._per_prototype(N))
-        return lambda sizes: rule(sizes, carried, ground.cost)
-
-    def _per_prototype(self, N: int | None) -> int:
-        """How many points carry a relational prototype: no more than make up a patch, or patches would grow."""
+    def _settings(self, N: int | None) -> PatchSettings:
+        """How every patch of a pass over N points, None if that is not known, is clustered, without labels."""
         size = self.patch_size if self.n_patches is None or N is None else -(-N // self.n_patches)
-        return max(1, min(self.points_per_prototype, size // self.estimator._size()[0]))
+        # No more points per prototype than make up a patch, or patches would grow.
+        most = max(1, min(self.points_per_prototype, size // self.estimator._size()[0]))
+        warm_start = self.warm_start and self.merge == "sequential"
+        return PatchSettings(self.estimator, self.estimator._points_each(most), warm_start)
 
-    def _plan(self, N: int, price: Price) -> Plan:
-        K, _ = self.estimator._size()
+    def _cost_of_pass(
+        self, N: int, compared: Comparison, rule: Callable[[IntArray, int, Callable[[int, int], int]], int]
+    ) -> CostOfPass:
+        n_carried = self._settings(N).n_carried
+        return lambda sizes: rule(sizes, n_carried, compared.cost)
+
+    def _plan(self, N: int, cost: CostOfPass) -> PatchPlan:
         n_patches = -(-N // self.patch_size) if self.n_patches is None else min(self.n_patches, N)
-        check_patch_size(K, N // n_patches if self.n_patches else min(N, self.patch_size))
+        check_patch_size(self.estimator._size()[0], N // n_patches if self.n_patches else min(N, self.patch_size))
         # Smaller patches than twice what is carried would cost more.
-        least = n_carried(self.estimator, self._per_prototype(N))
-        return planned(N, least, n_patches, self.max_evaluations, price)
+        return plan_patches(N, self._settings(N).n_carried, n_patches, self.max_evaluations, cost)
 
-    def _recipe(
-        self, N: int | None, labels: LabelVectors | None = None, supervision: Supervision | None = None
-    ) -> Recipe:
-        warm, per = self.warm_start and self.merge == "sequential", self._per_prototype(N)
-        if labels is None or supervision is None:
-            return Recipe(self.estimator, np.empty(0), 1.0, False, warm, per)
-        return Recipe(self.estimator, labels.classes, supervision.beta, supervision.scaled, warm, per)
-
-    @contextmanager
-    def _runner(self, recipe: Recipe) -> Iterator[Callable[[Ground], Runner]]:
-        """What runs the tasks of a tree; a connection made for it is closed after it."""
-        if self.client is None:
-            yield lambda ground: on_this_machine(recipe, ground, self.n_jobs)
-        elif isinstance(self.client, str):
-            distributed = require("distributed", "dask", "A Dask cluster")
-            try:
-                client = distributed.Client(self.client)
-            except (OSError, ValueError) as error:
-                raise ValueError(f"No Dask scheduler answers at {self.client} ({error}).") from None
-            with client:
-                yield lambda ground: on_dask(recipe, ground, client)
-        else:
-            yield lambda ground: on_dask(recipe, ground, self.client)
-
-    def _of_all_points(self, data: Data | Stream, prototypes: Prototypes) -> dict[str, Any]:
+    def _of_all_points(self, data: DataInPatches | StreamInPatches, prototypes: Prototypes) -> dict[str, Any]:
         """labels_ and what follows from them, where they are asked for and the points are still there."""
-        if not self.compute_labels or isinstance(data, Stream):
+        if not self.compute_labels or data.m is None:
             return {}
         nearest, total = np.empty(len(data.m), np.intp), 0.0
         for at, G in distance_blocks(data.found, prototypes):
@@ -377,12 +434,13 @@ class PatchClusterer(
         return {"labels_": nearest, "inertia_": total, "quantization_error_": total / 2}
 
     def _finish(
-        self, found: Intake, progress: Progress, stopped: bool = False, of_all_points: dict[str, Any] | None = None
+        self, found: Input, progress: PassProgress, stopped: bool = False, of_all_points: dict[str, Any] | None = None
     ) -> None:
         """Replace the fitted attributes, all at once."""
         prototypes = progress.prototypes
         assert prototypes is not None
-        fitted = answering_map(self.estimator, found, prototypes, progress.epochs)
+        others = {**found.features, "n_iter_": progress.epochs}
+        fitted = map_of_prototypes(self.estimator, prototypes, found.compared, found.ids, others)
         attributes: dict[str, Any] = {
             "map_": fitted,
             "multiplicities_": fitted.hits_,
@@ -427,7 +485,7 @@ def _seed(estimator: BaseMap) -> int:
 
 
 def check_patch_size(K: int, n: int) -> None:
-    """A patch holds a point for every prototype."""
+    """ValueError if patches of n points cannot hold K prototypes."""
     if n < K:
         raise ValueError(
             f"Patches would have {n} points, fewer than the {K} prototypes; choose larger patches, several times "

@@ -1,4 +1,4 @@
-"""The pass itself: patch after patch or as a tree, with checkpoints and a budget."""
+"""The pass itself, patch after patch or as a tree: with checkpoints, a budget, and an estimate of the time it takes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from ..sources.base import FloatArray
 from ..utils.files import check_target
 from ..utils.fingerprint import digest
 from ..utils.progress import epoch_watcher
-from .checkpoint import Progress, read_checkpoint, write_checkpoint
-from .patch import Patch, Recipe, among_prototypes, cluster_patch
-from .plan import Plan, merge_width, price_of_tree
-from .points import Ground, Prototypes
-from .stream import Data, Stream, distance_blocks
+from .checkpoint import PassProgress, read_checkpoint, write_checkpoint
+from .input import DataInPatches, StreamInPatches, distance_blocks
+from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch
+from .plan import PatchPlan, cost_of_tree, merge_width
+from .points import Comparison, Prototypes
 from .tree import Runner, merged_tree, seed_of
 
 logger = logging.getLogger("medianmap")
+
+# Patches that are clustered to measure the time of one.
+REHEARSED = 4
 
 
 @dataclass(frozen=True)
@@ -44,24 +47,24 @@ class PatchRecord:
 
 
 @dataclass(frozen=True)
-class Passed:
-    """Where a pass got: the data (of a stream with what its first points fixed), and whether the budget ended it."""
+class PassResult:
+    """Where a pass ended: the data (of a stream with what its first points fixed), and whether the budget ended it."""
 
-    data: Data | Stream
-    progress: Progress
+    data: DataInPatches | StreamInPatches
+    progress: PassProgress
     stopped: bool
 
 
 # Called after every patch with the progress and the points that this run has read so far.
-Report = Callable[[Progress, int], None]
+Report = Callable[[PassProgress, int], None]
 
 
-def reporting_patches(plan: Plan | None, verbose: int, on_patch: Callable[[PatchRecord], Any] | None) -> Report:
-    """What logs every patch, if asked for, and tells `on_patch` of it."""
+def patch_reporter(plan: PatchPlan | None, verbose: int, on_patch: Callable[[PatchRecord], Any] | None) -> Report:
+    """What logs every patch, if asked for, and passes its record to `on_patch`."""
     began = time.perf_counter()
     n_points = None if plan is None else int(plan.sizes.sum())
 
-    def report(progress: Progress, fresh: int) -> None:
+    def report(progress: PassProgress, fresh: int) -> None:
         seconds = time.perf_counter() - began
         rate = fresh / max(seconds, 1e-9)
         left = None if n_points is None else max(0, n_points - progress.n_seen) / max(rate, 1e-9)
@@ -85,24 +88,17 @@ def reporting_patches(plan: Plan | None, verbose: int, on_patch: Callable[[Patch
     return report
 
 
-def advanced(recipe: Recipe, ground: Ground, progress: Progress, patch: Patch) -> Progress:
+def advanced(settings: PatchSettings, compared: Comparison, progress: PassProgress, patch: Patch) -> PassProgress:
     """The progress after one more patch."""
-    prototypes, evaluations, epochs = progress.prototypes, 0, 0
-    if len(patch.m):
-        seed = seed_of(progress.seed, 0, progress.n_patches)
-        prototypes, done = cluster_patch(recipe, ground, prototypes, patch, seed)
-        evaluations, epochs = done.evaluations, done.epochs
-    return Progress(
-        progress.seed,
-        prototypes,
-        progress.n_patches + 1,
-        progress.n_seen + patch.n_read,
-        progress.evaluations + evaluations,
-        progress.epochs + epochs,
-    )
+    if not len(patch.m):
+        return progress.after(progress.prototypes, PatchCost(patch.n_read, 0, 0))
+    seed = seed_of(progress.seed, 0, progress.n_patches)
+    return progress.after(*cluster_patch(settings, compared, progress.prototypes, patch, seed))
 
 
-def opened(data: Data | Stream) -> tuple[Data | Stream, Patch, Iterator[Patch]]:
+def opened(
+    data: DataInPatches | StreamInPatches,
+) -> tuple[DataInPatches | StreamInPatches, Patch, Iterator[Patch]]:
     """The data, their first patch, and all patches."""
     data, patches = data.opened()
     first = next(patches, None)
@@ -111,39 +107,39 @@ def opened(data: Data | Stream) -> tuple[Data | Stream, Patch, Iterator[Patch]]:
     return data, first, chain([first], patches)
 
 
-def sequential(
-    recipe: Recipe,
-    data: Data | Stream,
+def pass_in_sequence(
+    settings: PatchSettings,
+    data: DataInPatches | StreamInPatches,
     seed: int,
     checkpoint: str | os.PathLike[str] | None,
     max_evaluations: int | None,
     report: Report,
-) -> Passed:
+) -> PassResult:
     """Patch after patch, from where the checkpoint is, if there is one."""
     data, first, patches = opened(data)
-    progress, about = Progress(seed), ""
+    compared, progress, about = data.found.compared, PassProgress(seed), ""
     if checkpoint is not None:
         check_target(Path(checkpoint))
         plan = data.patch_size if data.plan is None else astuple(data.plan)
-        about = digest((recipe.about(), plan, data.found.sample(first.points), data.m, first.y))
+        about = digest((settings.about(), plan, compared.sample(first.points), data.m, first.y))
         progress = read_checkpoint(checkpoint, about) or progress
         skip(patches, progress, checkpoint)
-    ground, K, seen_before = data.found.ground, recipe.n_carried, progress.n_seen
+    seen_before = progress.n_seen
     stopped = data.plan is not None and data.plan.stops_early
     for patch in patches:
         if data.plan is None and max_evaluations is not None and progress.n_patches:
-            stopped = progress.evaluations + ground.cost(len(patch.m), K) > max_evaluations
+            stopped = progress.evaluations + compared.cost(len(patch.m), settings.n_carried) > max_evaluations
             if stopped:
                 break
-        progress = advanced(recipe, ground, progress, patch)
+        progress = advanced(settings, compared, progress, patch)
         if checkpoint is not None:
             write_checkpoint(checkpoint, about, progress)
         report(progress, progress.n_seen - seen_before)
-    return Passed(data, progress, stopped)
+    return PassResult(data, progress, stopped)
 
 
-def skip(patches: Iterator[Patch], progress: Progress, checkpoint: str | os.PathLike[str]) -> None:
-    """Pass over the patches that a checkpoint has behind it; ValueError if they are not those points any more."""
+def skip(patches: Iterator[Patch], progress: PassProgress, checkpoint: str | os.PathLike[str]) -> None:
+    """Pass over the patches that are in the checkpoint; ValueError if they are not the same points any more."""
     if not progress.n_patches:
         return
     logger.info("Going on after patch %d of the run in %s.", progress.n_patches, checkpoint)
@@ -151,56 +147,50 @@ def skip(patches: Iterator[Patch], progress: Progress, checkpoint: str | os.Path
     if passed != progress.n_seen:
         raise ValueError(
             f"{checkpoint} was written after {progress.n_seen} points in {progress.n_patches} patches, which now have "
-            f"{passed}: the data have changed. Delete it to begin anew; points that came later go to partial_fit."
+            f"{passed}: the data have changed. Delete it to start again; pass points that came later to partial_fit."
         )
 
 
-def as_tree(
-    recipe: Recipe,
-    data: Data | Stream,
+def pass_as_tree(
+    settings: PatchSettings,
+    data: DataInPatches | StreamInPatches,
     seed: int,
-    runner: Callable[[Ground], Runner],
+    runner: Callable[[Comparison], Runner],
     max_evaluations: int | None,
     report: Report,
-) -> Passed:
+) -> PassResult:
     """All patches by themselves, then their prototypes; see `tree`."""
     data, _, patches = opened(data)
-    ground, K = data.found.ground, recipe.n_carried
+    compared, K = data.found.compared, settings.n_carried
     sizes: list[int] = []
     stopped = data.plan is not None and data.plan.stops_early
 
-    def counted() -> Iterator[Patch]:
+    def within_budget() -> Iterator[Patch]:
         nonlocal stopped
         for patch in patches:
             if data.plan is None and max_evaluations is not None and sizes:
-                price = price_of_tree(np.array([*sizes, patch.n_read]), K, ground.cost)
-                if price > max_evaluations:
-                    stopped = True
+                stopped = cost_of_tree(np.array([*sizes, patch.n_read]), K, compared.cost) > max_evaluations
+                if stopped:
                     return
             sizes.append(patch.n_read)
             if len(patch.m):
                 yield patch
 
-    progress = Progress(seed)
-    results = merged_tree(counted(), ground, runner(ground), seed, merge_width(data.patch_size, K))
-    for prototypes, done in results:
-        progress = Progress(
-            seed,
-            prototypes,
-            progress.n_patches + (done.n_read > 0),
-            progress.n_seen + done.n_read,
-            progress.evaluations + done.evaluations,
-            progress.epochs + done.epochs,
-        )
+    progress = PassProgress(seed)
+    for result in merged_tree(within_budget(), compared, runner(compared), seed, merge_width(data.patch_size, K)):
+        progress = progress.after(*result)
         report(progress, progress.n_seen)
-    return Passed(data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped)
+    return PassResult(data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped)
+
+
+# --- labels of the prototypes, for a classifier -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class PatchTrained:
-    """What a pass leaves for a classifier; see `base.Trained`."""
+class TrainedByPass:
+    """What a pass leaves for a classifier, with the attributes of `estimators.base.Trained`."""
 
-    data: Data | Stream
+    data: DataInPatches | StreamInPatches
     prototypes: Prototypes
     state: State
 
@@ -210,20 +200,63 @@ class PatchTrained:
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, LabelVectors]]:
         """The labelled training data, block by block: dissimilarities to the prototypes, weights, labels."""
-        assert isinstance(self.data, Data)
-        assert self.data.labels is not None
+        m, labels = self.data.m, self.data.labels
+        assert m is not None
+        assert labels is not None
         for at, G in distance_blocks(self.data.found, self.prototypes):
-            yield G, self.data.m[at], self.data.labels.subset(at)
+            yield G, m[at], labels.subset(at)
 
 
-def learned_labels(ground: Ground, prototypes: Prototypes) -> FloatArray:
-    """(K, C) label vectors; a prototype with no labelled point behind it takes those of the nearest that has one."""
+def learned_labels(compared: Comparison, prototypes: Prototypes) -> FloatArray:
+    """(K, C) label vectors; a prototype that represents no labelled point takes that of the nearest that does."""
     Y = prototypes.labels.copy()
     known = ~np.isnan(Y).any(axis=1)
     if not known.any():
         raise ValueError("The budget ended the pass before any labelled point; raise max_evaluations, or shuffle=True.")
     if not known.all():
-        D = among_prototypes(ground, prototypes)
+        D = prototypes.among(compared)
         nearest = np.flatnonzero(known)[D[~known][:, known].argmin(axis=1)]
         Y[~known] = Y[nearest]
     return Y
+
+
+# --- what a pass will take --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PassEstimate:
+    """Patches, dissimilarities, seconds on this machine, and bytes of memory beyond the data, of one pass."""
+
+    n_patches: int
+    n_evaluations: int
+    seconds: float
+    bytes: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_patches} patches, {self.n_evaluations:.3g} dissimilarities, about {self.seconds:.3g} s "
+            f"on this machine, {self.bytes / 2**20:.0f} MiB beyond the data"
+        )
+
+
+def estimate_pass(settings: PatchSettings, data: DataInPatches, n_evaluations: int) -> PassEstimate:
+    """Cluster a few patches of the planned size and extrapolate from their times.
+
+    The first patch is annealed from scratch; all later ones take the median time of the next few. All is done twice, so
+    that the time of compiling is not counted.
+
+    data : points for at least one patch of their plan, which may be for more points.
+    """
+    size = data.patch_size
+    n = min(REHEARSED, len(data.order) // size)
+    times: list[float] = []
+    for _ in range(2):
+        progress, times = PassProgress(0), []
+        for patch in replace(data, plan=PatchPlan(n * size, n, n)).patches():
+            began = time.perf_counter()
+            progress = advanced(settings, data.found.compared, progress, patch)
+            times.append(time.perf_counter() - began)
+    # The extended patch, and what a search keeps beside it.
+    memory = 3 * 8 * (size + settings.n_carried) ** 2
+    seconds = times[0] + (data.plan.n_seen - 1) * float(np.median(times[1:] or times))
+    return PassEstimate(data.plan.n_seen, n_evaluations, seconds, memory)

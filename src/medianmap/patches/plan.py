@@ -1,4 +1,4 @@
-"""How many points a patch has, how many dissimilarities that takes, and what a budget allows."""
+"""How many points a patch has, how many dissimilarities a pass evaluates, and what a budget allows."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import numpy as np
 from ..sources.base import IntArray
 
 # Dissimilarities of n points after K prototypes.
-Cost: TypeAlias = Callable[[int, int], int]
+CostOfPatch: TypeAlias = Callable[[int, int], int]
 # Dissimilarities of a pass over patches of the given sizes.
-Price: TypeAlias = Callable[[IntArray], int]
+CostOfPass: TypeAlias = Callable[[IntArray], int]
 
 
 def patch_sizes(N: int, n_patches: int) -> IntArray:
-    """(n_patches,) sizes floor(N / n_patches), leftover points one each to the first patches."""
+    """(n_patches,) sizes floor(N / n_patches); the first patches have one of the leftover points each."""
     sizes = np.full(n_patches, N // n_patches, np.intp)
     sizes[: N % n_patches] += 1
     return sizes
 
 
-def price_of_sequence(sizes: IntArray, K: int, cost: Cost) -> int:
-    """cost of the first patch alone, of all others after K prototypes: the most that patch after patch can take."""
+def cost_of_sequence(sizes: IntArray, K: int, cost: CostOfPatch) -> int:
+    """cost of the first patch alone and of all others after K prototypes: the most that patch after patch can take."""
     later, count = np.unique(sizes[1:], return_counts=True)
     first = cost(int(sizes[0]), 0)
     return first + sum(k * cost(n, K) for n, k in zip(later.tolist(), count.tolist(), strict=True))
 
 
-def price_of_tree(sizes: IntArray, K: int, cost: Cost) -> int:
+def cost_of_tree(sizes: IntArray, K: int, cost: CostOfPatch) -> int:
     """cost of every patch alone, and of their prototypes merged level by level; see `tree`."""
     leaf, count = np.unique(sizes, return_counts=True)
     total = sum(k * cost(n, 0) for n, k in zip(leaf.tolist(), count.tolist(), strict=True))
@@ -49,8 +49,8 @@ def merge_width(patch_size: int, K: int) -> int:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A pass over N points in `n_patches` patches; the first `n_seen` are seen, all unless a budget forbids it."""
+class PatchPlan:
+    """A pass over N points in `n_patches` patches; the first `n_seen` are clustered, all unless a budget forbids it."""
 
     N: int
     n_patches: int
@@ -71,27 +71,22 @@ class Plan:
         return patch_sizes(self.N, self.n_patches)[: self.n_seen]
 
 
-@dataclass(frozen=True)
-class StreamPlan:
-    """A pass over points that come as they come, patch_size at a time, until they end or the budget does."""
+def plan_patches(N: int, K: int, n_patches: int, max_evaluations: int | None, cost: CostOfPass) -> PatchPlan:
+    """The least number of patches from n_patches on with which all points fit the budget.
 
-    patch_size: int
-
-
-def planned(N: int, K: int, n_patches: int, max_evaluations: int | None, price: Price) -> Plan:
-    """The least number of patches from n_patches on with which all points fit the budget; where even patches of 2 K
-    points would cost too much, as many of those as fit, at least one."""
-    plan = Plan(N, n_patches, n_patches)
-    if max_evaluations is None or price(plan.sizes) <= max_evaluations:
+    Where even patches of 2 K points cost too much: as many of those as fit, at least one.
+    """
+    plan = PatchPlan(N, n_patches, n_patches)
+    if max_evaluations is None or cost(plan.sizes) <= max_evaluations:
         return plan
     most = max(n_patches, N // (2 * K))
-    # More patches cost less, up to rounding; what rounding spoils, stopping early mends.
+    # More patches cost less, up to rounding; where rounding spoils that, the pass stops early.
     cheaper = range(n_patches, most)
-    n = n_patches + bisect_left(cheaper, True, key=lambda n: price(patch_sizes(N, n)) <= max_evaluations)
-    plan = Plan(N, n, n)
-    if price(plan.sizes) <= max_evaluations:
+    n = n_patches + bisect_left(cheaper, True, key=lambda n: cost(patch_sizes(N, n)) <= max_evaluations)
+    plan = PatchPlan(N, n, n)
+    if cost(plan.sizes) <= max_evaluations:
         return plan
-    seen = bisect_right(range(1, n + 1), max_evaluations, key=lambda k: price(plan.sizes[:k]))
-    while seen > 1 and price(plan.sizes[:seen]) > max_evaluations:
+    seen = bisect_right(range(1, n + 1), max_evaluations, key=lambda k: cost(plan.sizes[:k]))
+    while seen > 1 and cost(plan.sizes[:seen]) > max_evaluations:
         seen -= 1
     return replace(plan, n_seen=max(1, seen))

@@ -1,82 +1,99 @@
-"""Where the points of a patch come from: places in a source, objects with a metric, or vectors.
-
-A ground joins prototypes and patch into one extended patch and reads only the dissimilarities that it needs: those
-within the patch and between patch and prototypes. Those among the prototypes are known from the patch before.
-"""
+"""Points of a pass (rows of a matrix, objects, vectors), how they are compared, and the prototypes carried onwards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.base import clone
 
+from ..core.relational import Combinations, in_equal_parts
 from ..core.spaces import squared_distances
-from ..estimators.base import BaseMap
-from ..estimators.families import DissimilarityMap
+from ..estimators.base import BaseMap, replace_fitted
 from ..metrics.base import BoundMetric
-from ..metrics.registry import bind
-from ..sources import as_dissimilarity
-from ..sources.base import FloatArray, IntArray, Source, is_source
+from ..sources.base import FloatArray, IntArray, Source
 from ..sources.checks import refuse_bad_entries
 from ..sources.computed import ComputedSource, parts_to_compute, take
 from ..sources.memory import DenseSource, fits
-from ..sources.objects import as_objects, check_vectors, n_dims
+from ..sources.objects import as_objects, check_vectors
 
 
 @dataclass(frozen=True)
 class Prototypes:
-    """What a patch leaves for the next: P points and what they stand for.
+    """What one patch leaves for the next: P points and the weight that each represents.
 
-    Each is a prototype (per = 0, P = K); or each relational prototype is carried by `per` points side by side, the
-    nearest to it first, which share its multiplicity and have its label vector (P = K per): see `combined`.
+    Each point is a prototype (per = 0, P = K). Or each prototype is a combination of data (relational maps): it is
+    carried by `per` points in equal parts, the nearest to it first, which share its multiplicity and have its label
+    vector (P = K per). This is the K-approximation of patch relational neural gas (Hasenfuss, Hammer & Rossi 2008).
     """
 
     points: Any  # places (P,) in a source, P objects, or vectors (P, M)
-    places: IntArray  # (P,) which of the points seen so far they are; -1 for means
-    m: FloatArray  # (P,) multiplicities: the weight of all points seen so far that each stands for
+    places: IntArray  # (P,) their numbers among the points seen so far; -1 for means
+    m: FloatArray  # (P,) multiplicities: the weight of all points seen so far that each represents
     D: NDArray[Any] | None  # (P, P) dissimilarities among them; None for vectors
-    Y: FloatArray  # (P, C) label vectors, rows of NaN where no labelled point is behind; C = 0 without labels
+    Y: FloatArray  # (P, C) label vectors, rows of NaN where no labelled point is represented; C = 0 without labels
     per: int = 0
 
     @property
-    def width(self) -> int:
-        """How many points a prototype has."""
+    def points_each(self) -> int:
+        """How many points one prototype has."""
         return self.per or 1
 
     @property
     def n(self) -> int:
         """K, the number of prototypes."""
-        return len(self.m) // self.width
+        return len(self.m) // self.points_each
 
     @property
     def multiplicities(self) -> FloatArray:
-        """(K,) the weight that each prototype stands for."""
+        """(K,) the weight that each prototype represents."""
         return self.m.reshape(self.n, -1).sum(axis=1)
 
     @property
     def labels(self) -> FloatArray:
         """(K, C) label vectors of the prototypes."""
-        return self.Y[:: self.width]
+        return self.Y[:: self.points_each]
+
+    @property
+    def combinations(self) -> Combinations:
+        """The prototypes as combinations of their points."""
+        assert self.D is not None
+        return in_equal_parts(self.places, self.D, self.per)
 
     def subset(self, which: IntArray) -> Prototypes:
-        """Those points, each by itself."""
+        """The points `which`, each as a prototype of its own."""
         D = None if self.D is None else self.D[np.ix_(which, which)]
         return Prototypes(take(self.points, which), self.places[which], self.m[which], D, self.Y[which])
 
+    def distances(self, compared: Comparison) -> Callable[[Any], FloatArray]:
+        """A function: n points -> (n, K) dissimilarities from them to the prototypes."""
+        if not self.per:
+            return lambda points: compared.between(points, self.points)
+        combinations = self.combinations
+        support = take(self.points, combinations.at)
+        return lambda points: combinations.distances(compared.between(points, support))
 
-class Ground(Protocol):
-    """Points in the form that its kind of data has; an extended patch in the form that the map is trained on."""
+    def among(self, compared: Comparison) -> FloatArray:
+        """(K, K) dissimilarities of the prototypes from each other."""
+        if self.per:
+            return self.combinations.among
+        return self.D if self.D is not None else compared.between(self.points, self.points)
+
+
+class Comparison(Protocol):
+    """How points of one kind are compared, and in which form they are held.
+
+    Of the N^2 dissimilarities only those within a patch and between a patch and the prototypes before it are evaluated;
+    those among the prototypes are known from the patch before.
+    """
 
     def extended(self, before: Prototypes | None, points: Any, places: IntArray) -> tuple[Any, int]:
         """Training data of prototypes and patch together, and how many dissimilarities were evaluated or read.
 
-        places (n,) are what errors call the points of the patch.
+        places (n,) : the numbers by which errors name the points of the patch.
         """
         ...
 
@@ -84,18 +101,47 @@ class Ground(Protocol):
         """How many dissimilarities `extended` evaluates or reads for n points after K prototypes."""
         ...
 
-    def joined(self, points: Any, patch: Any) -> Any:
+    def joined(self, points: Any, more: Any) -> Any:
         """The points of both."""
         ...
 
-    def to_prototypes(self, points: Any, prototypes: Any) -> FloatArray:
-        """(n, K) dissimilarities from points to the points of prototypes."""
+    def between(self, points: Any, others: Any) -> FloatArray:
+        """(n, k) dissimilarities from points to k others."""
         ...
+
+    def with_dissimilarities(self, prototypes: Prototypes) -> Prototypes:
+        """The prototypes with the dissimilarities among them, which a model file does not hold."""
+        if prototypes.D is not None:
+            return prototypes
+        return replace(prototypes, D=self.between(prototypes.points, prototypes.points))
+
+    def checked(self, items: Any, vectors: bool | None) -> Any:
+        """New points in the form in which they are held; `vectors`: whether earlier ones were, None if there are none.
+
+        Rows of numbers may be vectors or lists; they are what the earlier points were.
+        """
+        return items
+
+    def fixed_by(self, points: Any, m: FloatArray) -> Comparison:
+        """The same with the parameters that the first points, of weights m (n,), fix for all others."""
+        return self
+
+    def sample(self, points: Any) -> Any:
+        """A part of the first points that tells these data from others."""
+        return points
+
+    def objects(self, points: Any) -> Any:
+        """What a fitted map keeps of its prototypes' points; None where it keeps their places alone."""
+        return points
+
+    def attributes(self) -> dict[str, Any]:
+        """Fitted attributes of a map that predicts with this comparison."""
+        return {}
 
 
 @dataclass(frozen=True)
-class VectorGround:
-    """Vectors (n, M) for batch maps; there are no dissimilarities to keep."""
+class VectorComparison(Comparison):
+    """Vectors (n, M) for batch maps, by squared Euclidean distance; no dissimilarities are kept."""
 
     n_jobs: int | None = None
 
@@ -105,16 +151,22 @@ class VectorGround:
     def cost(self, n: int, K: int) -> int:
         return 0
 
-    def joined(self, points: FloatArray, patch: FloatArray) -> FloatArray:
-        return np.concatenate([points, patch])
+    def joined(self, points: FloatArray, more: FloatArray) -> FloatArray:
+        return np.concatenate([points, more])
 
-    def to_prototypes(self, points: FloatArray, prototypes: FloatArray) -> FloatArray:
-        return squared_distances(points, prototypes, self.n_jobs)
+    def between(self, points: FloatArray, others: FloatArray) -> FloatArray:
+        return squared_distances(points, others, self.n_jobs)
+
+    def with_dissimilarities(self, prototypes: Prototypes) -> Prototypes:
+        return prototypes
+
+    def checked(self, items: Any, vectors: bool | None) -> FloatArray:
+        return np.asarray(check_vectors(items), dtype=np.float64, order="C")
 
 
 @dataclass(frozen=True)
-class ObjectGround:
-    """Objects and a metric: a list of objects, or vectors (n, M)."""
+class MetricComparison(Comparison):
+    """Objects under a metric: a list of objects, or vectors (n, M)."""
 
     metric: BoundMetric
     n_jobs: int | None = None
@@ -136,16 +188,25 @@ class ObjectGround:
         within = sum((rows.stop - rows.start) * (cols.stop - cols.start) for rows, cols in parts_to_compute(n, halved))
         return within + n * K * (1 if self.metric.symmetric else 2)
 
-    def joined(self, points: Any, patch: Any) -> Any:
-        return np.concatenate([points, patch]) if isinstance(patch, np.ndarray) else [*points, *patch]
+    def joined(self, points: Any, more: Any) -> Any:
+        return np.concatenate([points, more]) if isinstance(more, np.ndarray) else [*points, *more]
 
-    def to_prototypes(self, points: Any, prototypes: Any) -> FloatArray:
-        return self.metric.between(points, prototypes)
+    def between(self, points: Any, others: Any) -> FloatArray:
+        return self.metric.between(points, others)
+
+    def checked(self, items: Any, vectors: bool | None) -> Any:
+        return as_objects(items, self.metric, vectors=vectors)
+
+    def fixed_by(self, points: Any, m: FloatArray) -> MetricComparison:
+        return replace(self, metric=self.metric.resolved(points, m))
+
+    def attributes(self) -> dict[str, Any]:
+        return {"metric_params_": dict(self.metric.params)}
 
 
 @dataclass(frozen=True)
-class SourceGround:
-    """Places in a source of dissimilarities."""
+class MatrixComparison(Comparison):
+    """Points are places in a source of dissimilarities."""
 
     source: Source
 
@@ -161,16 +222,22 @@ class SourceGround:
         return n * n + n * K * (1 if self.source.symmetric else 2)
 
     def _read(self, rows: IntArray, cols: IntArray) -> NDArray[Any]:
-        """The block, checked: a bad entry is called by its place in the source, not in the patch."""
+        """The block, checked: an error names a bad entry by its place in the source, not in the patch."""
         block = self.source.block(rows, cols)
         refuse_bad_entries(block, places=(rows, cols))
         return block
 
-    def joined(self, points: IntArray, patch: IntArray) -> IntArray:
-        return np.concatenate([points, patch])
+    def joined(self, points: IntArray, more: IntArray) -> IntArray:
+        return np.concatenate([points, more])
 
-    def to_prototypes(self, points: IntArray, prototypes: IntArray) -> FloatArray:
-        return np.asarray(self._read(points, prototypes), np.float64)
+    def between(self, points: IntArray, others: IntArray) -> FloatArray:
+        return np.asarray(self._read(points, others), np.float64)
+
+    def sample(self, points: IntArray) -> NDArray[Any]:
+        return self.source.block(points[:64], points[:64])
+
+    def objects(self, points: IntArray) -> None:
+        return None
 
 
 def _bordered(
@@ -180,108 +247,38 @@ def _bordered(
     return DenseSource(np.block([[before.D, back], [forth, D]]), symmetric)
 
 
-# --- What a user passes to PatchClusterer -> a ground and a way to take points from it, by place or as th
+def map_of_prototypes(
+    estimator: BaseMap, prototypes: Prototypes, compared: Comparison, ids: Any, others: dict[str, Any]
+) -> BaseMap:
+    """A clone of the map whose fitted attributes are those of the prototypes, and `others`.
+
+    hits_ are the multiplicities; labels_ and what follows from them need all points and are missing.
+    """
+    fitted: BaseMap = clone(estimator)
+    p = prototypes
+    attributes = {**others, "hits_": p.multiplicities, **compared.attributes()}
+    attributes |= fitted._carried_attributes(p.places, compared.objects(p.points), p.D, p.per, ids)
+    if ids is not None:
+        attributes["prototype_ids_"] = [ids[i] for i in p.places[:: p.points_each]]
+    lattice = fitted._rule(p.n).lattice
+    if lattice is not None:
+        attributes["lattice_"] = lattice
+    replace_fitted(fitted, attributes)
+    return fitted
 
 
-@dataclass(frozen=True)
-class Intake:
-    """Data of known length N, whose points are taken by place; or a stream, N None, read as it comes."""
+def prototypes_of_map(fitted: Any, places: IntArray | None) -> Prototypes:
+    """The prototypes of a map that `map_of_prototypes` made, without the dissimilarities among them.
 
-    ground: Ground
-    N: int | None
-    points: Any = None  # N objects or vectors; None where points are places in a source, or come as a stream
-    stream: Iterator[Any] | None = None
-    ids: Any = None
-    features: dict[str, Any] = field(default_factory=dict)  # n_features_in_, feature_names_in_, where there are such
-    begun: bool = False  # of a stream: whether its first points have fixed what the others must be
-
-    def take(self, places: IntArray) -> Any:
-        """The points at these places, in the ground's form."""
-        return places if self.points is None else take(self.points, places)
-
-    def next_points(self, n: int, seen: int) -> Any:
-        """The next n points of a stream, of which `seen` were read before, in the ground's form; None after its end."""
-        assert self.stream is not None
-        items = list(islice(self.stream, n))
-        if not items:
-            return None
-        try:
-            return self.prepared(items)
-        except (TypeError, ValueError) as error:
-            where = f"points {seen} to {seen + len(items) - 1} of the stream, counted from 0 there"
-            raise type(error)(f"{error} (Among {where}.)") from error
-
-    def sample(self, points: Any) -> Any:
-        """Something of the first points that tells these data from others."""
-        if isinstance(self.ground, SourceGround):
-            return self.ground.source.block(points[:64], points[:64])
-        return points
-
-    def prepared(self, items: Any) -> Any:
-        """Objects as the ground has them, checked; after a first patch they must be of its kind."""
-        known = self.features.get("n_features_in_")
-        if isinstance(self.ground, VectorGround):
-            points = np.asarray(check_vectors(items), dtype=np.float64, order="C")
-        else:
-            assert isinstance(self.ground, ObjectGround)
-            # Rows of numbers are vectors or lists, as the first patch was.
-            points = as_objects(items, self.ground.metric, vectors=known is not None if self.begun else None)
-        if known is not None and points.shape[1] != known:
-            raise ValueError(
-                f"X has {points.shape[1]} features, but PatchClusterer is expecting {known} features as input."
-            )
-        return points
-
-    def after_first(self, points: Any, m: FloatArray) -> Intake:
-        """The same, with what the first points of a stream fix: the kind of objects and parameters of the metric."""
-        ground = self.ground
-        if isinstance(ground, ObjectGround):
-            ground = replace(ground, metric=ground.metric.resolved(points, m))
-        return replace(self, ground=ground, begun=True, features=features_of(points, points))
-
-
-def is_stream(X: Any) -> bool:
-    """An iterator, which can be read once only."""
-    return hasattr(X, "__next__")
-
-
-def intake(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_jobs: int | None) -> Intake:
-    """What X is for this map; m(N) are the weights of its points, which some metrics need."""
-    if isinstance(estimator, DissimilarityMap) and (estimator.metric == "precomputed" or is_source(X)):
-        if is_stream(X):
-            raise ValueError(
-                "A stream of rows of a precomputed matrix cannot be clustered in patches, which need blocks of it; "
-                "pass the matrix, or each extended block to partial_fit."
-            )
-        source = as_dissimilarity(X, estimator.metric, metric_params=estimator.metric_params)
-        features = {"n_features_in_": source.shape[0]}
-        if n_dims(X) == 2 and not is_source(X):
-            features = columns_of(X)
-        return Intake(SourceGround(source), source.shape[0], ids=source.ids, features=features)
-    found = stream_intake(estimator, X, n_jobs)
-    if is_stream(X):
-        return found
-    points = found.prepared(X)
-    whole = found.after_first(points, m(len(points)))
-    return replace(whole, N=len(points), points=points, stream=None, features=features_of(X, points))
-
-
-def stream_intake(estimator: BaseMap, objects: Any, n_jobs: int | None) -> Intake:
-    """Objects that come as they come, of which none was seen yet."""
-    if not isinstance(estimator, DissimilarityMap):
-        return Intake(VectorGround(n_jobs), None, stream=objects)
-    return Intake(ObjectGround(bind(estimator.metric, estimator.metric_params), n_jobs), None, stream=objects)
-
-
-def features_of(X: Any, points: Any) -> dict[str, Any]:
-    """The columns of X where its points are vectors; strings and other objects have none."""
-    if not (isinstance(points, np.ndarray) and points.ndim == 2):
-        return {}
-    return columns_of(X if n_dims(X) == 2 else points)
-
-
-def columns_of(X: Any) -> dict[str, Any]:
-    """n_features_in_ and feature_names_in_ as scikit-learn finds them."""
-    scratch = BaseEstimator()
-    validate_data(scratch, X, skip_check_array=True)
-    return vars(scratch)
+    places : carried_indices_ of a relational map.
+    """
+    m = fitted.hits_
+    if places is None:
+        own: IntArray = getattr(fitted, "medoid_indices_", np.full(len(m), -1))
+        centers = own if fitted.cluster_centers_ is None else fitted.cluster_centers_
+        return Prototypes(centers, own, m, None, np.empty((len(m), 0)))
+    per = len(places) // len(m)
+    points: Any = places
+    if hasattr(fitted, "support_objects_"):
+        points = take(fitted.support_objects_, np.searchsorted(fitted.support_, places))
+    return Prototypes(points, places, np.repeat(m / per, per), None, np.empty((len(places), 0)), per)

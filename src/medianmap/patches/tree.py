@@ -1,22 +1,24 @@
-"""Patches by themselves, in parallel, then their weighted prototypes, level by level, until one set is left.
+"""The parallel pass, on processes or Dask: patches by themselves, then their prototypes merged level by level.
 
-Every task is a pure function of its points and a seed made of its level and number: the result does not depend on how
-many workers there are, in which order they finish, or whether one dies and its task is run again.
+Every task is a pure function of its points and of a seed made of its level and number. So the result does not depend on
+how many workers there are, in which order they finish, or whether one dies and its task is run again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from .patch import Done, Patch, Recipe, cluster_patch
-from .points import Ground, Prototypes
+from ..utils.extras import require
+from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch
+from .points import Comparison, Prototypes
 
-Result = tuple[Prototypes, Done]
+Result = tuple[Prototypes, PatchCost]
 # Runs cluster_patch on many patches: (patches, seeds) -> results in the order of the patches.
 Runner = Callable[[Iterable[Patch], Iterable[int]], Iterator[Result]]
 
@@ -26,9 +28,13 @@ def seed_of(seed: int, level: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, level, number]).generate_state(1)[0])
 
 
-def merged_tree(patches: Iterable[Patch], ground: Ground, runner: Runner, seed: int, width: int) -> Iterator[Result]:
-    """Results of all tasks, level after level, `width` sets of prototypes merged at a time; the last is the result of
-    the whole."""
+def merged_tree(
+    patches: Iterable[Patch], compared: Comparison, runner: Runner, seed: int, width: int
+) -> Iterator[Result]:
+    """Results of all tasks, level after level, with `width` sets of prototypes merged at a time.
+
+    The last is the result of the whole.
+    """
     level, results = 0, []
     for result in runner(patches, (seed_of(seed, 0, number) for number in count())):
         results.append(result[0])
@@ -36,18 +42,18 @@ def merged_tree(patches: Iterable[Patch], ground: Ground, runner: Runner, seed: 
     while len(results) > 1:
         level += 1
         groups = [results[k : k + width] for k in range(0, len(results), width)]
-        unions = (union(group, ground) for group in groups)
+        unions = (union(group, compared) for group in groups)
         results = []
         for result in runner(unions, (seed_of(seed, level, number) for number in range(len(groups)))):
             results.append(result[0])
             yield result
 
 
-def union(group: Sequence[Prototypes], ground: Ground) -> Patch:
+def union(group: Sequence[Prototypes], compared: Comparison) -> Patch:
     """The prototypes of several sets as one patch of weighted points."""
     points = group[0].points
     for prototypes in group[1:]:
-        points = ground.joined(points, prototypes.points)
+        points = compared.joined(points, prototypes.points)
     return Patch(
         points,
         np.concatenate([prototypes.places for prototypes in group]),
@@ -56,28 +62,50 @@ def union(group: Sequence[Prototypes], ground: Ground) -> Patch:
     )
 
 
-def on_this_machine(recipe: Recipe, ground: Ground, n_jobs: int | None) -> Runner:
+@contextmanager
+def task_runner(settings: PatchSettings, client: Any, n_jobs: int | None) -> Iterator[Callable[[Comparison], Runner]]:
+    """What runs the tasks, once it is known how points are compared: processes of this machine, or a Dask cluster.
+
+    client : None for processes; a `distributed.Client`; or a scheduler's address, whose connection is closed after.
+    """
+    if client is None:
+        yield lambda compared: _on_processes(settings, compared, n_jobs)
+    elif isinstance(client, str):
+        distributed = require("distributed", "dask", "A Dask cluster")
+        try:
+            connected = distributed.Client(client)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"No Dask scheduler answers at {client} ({error}).") from None
+        with connected:
+            yield lambda compared: _on_dask(settings, compared, connected)
+    else:
+        yield lambda compared: _on_dask(settings, compared, client)
+
+
+def _on_processes(settings: PatchSettings, compared: Comparison, n_jobs: int | None) -> Runner:
     """Processes of joblib; one runs in this process."""
 
     def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
         pool = Parallel(n_jobs=n_jobs or 1, return_as="generator", pre_dispatch="2*n_jobs")
-        tasks = (delayed(cluster_patch)(recipe, ground, None, p, s) for p, s in zip(patches, seeds, strict=False))
-        yield from pool(tasks)
+        tasks = zip(patches, seeds, strict=False)
+        yield from pool(delayed(cluster_patch)(settings, compared, None, patch, seed) for patch, seed in tasks)
 
     return run
 
 
-def on_dask(recipe: Recipe, ground: Ground, client: Any) -> Runner:
-    """Workers of a Dask cluster. They get recipe and ground once and the points of one patch a task; at most a few
-    tasks a core wait at a time, so that a long stream of patches is not held in memory."""
+def _on_dask(settings: PatchSettings, compared: Comparison, client: Any) -> Runner:
+    """Workers of a Dask cluster. They get settings and comparison once, and the points of one patch per task.
+
+    At most a few tasks per core wait at a time, so that a long stream of patches is not held in memory.
+    """
     # A task, not scattered data: when every worker that holds its result dies, it is run again.
-    handle = client.submit(_carried, recipe, ground, pure=False)
+    shared = client.submit(_shared, settings, compared, pure=False)
 
     def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
         waiting: list[Any] = []
         room = 4 * max(1, sum(client.nthreads().values()))
         for patch, seed in zip(patches, seeds, strict=False):
-            waiting.append(client.submit(_task, handle, patch, seed, pure=False))
+            waiting.append(client.submit(_task, shared, patch, seed, pure=False))
             if len(waiting) >= room:
                 yield waiting.pop(0).result()
         for future in waiting:
@@ -86,10 +114,10 @@ def on_dask(recipe: Recipe, ground: Ground, client: Any) -> Runner:
     return run
 
 
-def _carried(recipe: Recipe, ground: Ground) -> tuple[Recipe, Ground]:
-    return recipe, ground
+def _shared(settings: PatchSettings, compared: Comparison) -> tuple[PatchSettings, Comparison]:
+    return settings, compared
 
 
-def _task(handle: tuple[Recipe, Ground], patch: Patch, seed: int) -> Result:
-    recipe, ground = handle
-    return cluster_patch(recipe, ground, None, patch, seed)
+def _task(shared: tuple[PatchSettings, Comparison], patch: Patch, seed: int) -> Result:
+    settings, compared = shared
+    return cluster_patch(settings, compared, None, patch, seed)

@@ -1,0 +1,243 @@
+"""What a pass reads, one patch after the other: data of known length, a stream, or a patch passed to `partial_fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from ..core.labels import LabelVectors
+from ..estimators.base import BaseMap
+from ..sources import as_dissimilarity
+from ..sources.base import FloatArray, IntArray, is_source, panels
+from ..sources.computed import take
+from ..sources.objects import n_dims
+from ..utils.checks import check_n_prototypes, check_weights
+from .checkpoint import PassProgress
+from .one_patch import Patch
+from .plan import PatchPlan
+from .points import Comparison, MatrixComparison, MetricComparison, Prototypes, VectorComparison
+
+# Points whose dissimilarities to the prototypes are held at a time.
+BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class Input:
+    """X as the map reads it: N points; or a stream, N None, whose points are not held."""
+
+    compared: Comparison
+    N: int | None = None
+    points: Any = None  # N places, objects or vectors; None for a stream
+    ids: Any = None
+    features: dict[str, Any] = field(default_factory=dict)  # n_features_in_, feature_names_in_, where X has columns
+    begun: bool = False  # whether earlier points have fixed what all others must be
+
+    def take(self, places: IntArray) -> Any:
+        """The points at these places."""
+        return take(self.points, places)
+
+    def checked(self, items: Any) -> Any:
+        """New points in the form in which they are held; ValueError if they are of another kind than earlier ones."""
+        n_features = self.features.get("n_features_in_")
+        points = self.compared.checked(items, vectors=n_features is not None if self.begun else None)
+        if n_features is not None and points.shape[1] != n_features:
+            raise ValueError(
+                f"X has {points.shape[1]} features, but PatchClusterer is expecting {n_features} features as input."
+            )
+        return points
+
+    def fixed_by(self, X: Any, points: Any, m: FloatArray) -> Input:
+        """The same with what the first points fix: their columns, and parameters of the metric."""
+        columns: dict[str, Any] = {}  # strings and other objects have none
+        if isinstance(points, np.ndarray) and points.ndim == 2:
+            columns = columns_of(X if n_dims(X) == 2 else points)
+        return replace(self, compared=self.compared.fixed_by(points, m), begun=True, features=columns)
+
+
+def is_stream(X: Any) -> bool:
+    """Whether X is an iterator, which can be read only once."""
+    return hasattr(X, "__next__")
+
+
+def read_input(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_jobs: int | None) -> Input:
+    """What X is for this map; m(N) are the weights of its points, which some metrics need."""
+    if estimator._reads_matrix(X):
+        if is_stream(X):
+            raise ValueError(
+                "A stream of rows of a precomputed matrix cannot be clustered in patches, which need blocks of it; "
+                "pass the matrix, or each extended block to partial_fit."
+            )
+        source = as_dissimilarity(X, estimator.metric, metric_params=estimator.metric_params)
+        N = source.shape[0]
+        features = columns_of(X) if n_dims(X) == 2 and not is_source(X) else {"n_features_in_": N}
+        return Input(MatrixComparison(source), N, np.arange(N), source.ids, features)
+    found = Input(comparison_of(estimator, n_jobs))
+    if is_stream(X):
+        return found
+    points = found.checked(X)
+    return replace(found.fixed_by(X, points, m(len(points))), N=len(points), points=points)
+
+
+def comparison_of(estimator: BaseMap, n_jobs: int | None, fitted: bool = False) -> Comparison:
+    """How the map compares objects or vectors; fitted: with the metric's parameters that its fit has fixed."""
+    metric = estimator._object_metric(fitted)
+    return VectorComparison(n_jobs) if metric is None else MetricComparison(metric, n_jobs)
+
+
+def columns_of(X: Any) -> dict[str, Any]:
+    """n_features_in_ and feature_names_in_ as scikit-learn finds them."""
+    scratch = BaseEstimator()
+    validate_data(scratch, X, skip_check_array=True)
+    return vars(scratch)
+
+
+def distance_blocks(found: Input, prototypes: Prototypes) -> Iterator[tuple[IntArray, FloatArray]]:
+    """(places (n,), dissimilarities (n, K) from these points to the prototypes), over all points."""
+    assert found.N is not None
+    distances = prototypes.distances(found.compared)
+    for part in panels(found.N, BLOCK):
+        at = np.arange(part.start, part.stop)
+        yield at, distances(found.take(at))
+
+
+# --- all data of a pass -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DataInPatches:
+    """N points, their weights m (N,) and labels, and the order (N,) in which they are taken, patch by patch."""
+
+    found: Input
+    m: FloatArray
+    labels: LabelVectors | None
+    order: IntArray
+    plan: PatchPlan
+
+    @property
+    def patch_size(self) -> int:
+        return self.plan.patch_size
+
+    def opened(self) -> tuple[DataInPatches, Iterator[Patch]]:
+        """The data and their patches."""
+        return self, self.patches()
+
+    def patches(self) -> Iterator[Patch]:
+        """One patch after the other; points of weight 0 are left out of them."""
+        y = np.empty((len(self.m), 0))
+        if self.labels is not None:
+            y = np.where(self.labels.known[:, None], self.labels.y, np.nan)
+        stop = 0
+        for size in self.plan.sizes:
+            start, stop = stop, stop + int(size)
+            at = self.order[start:stop]
+            at = at[self.m[at] > 0]
+            yield Patch(self.found.take(at), at, self.m[at], y[at], int(size))
+
+
+@dataclass(frozen=True)
+class StreamInPatches:
+    """The objects of an iterator, patch_size at a time, each of weight 1 and without label."""
+
+    found: Input
+    objects: Iterator[Any]
+    patch_size: int
+    m: None = None
+    labels: None = None
+    plan: None = None
+
+    def opened(self) -> tuple[StreamInPatches, Iterator[Patch]]:
+        """The stream with what its first points fix, and all its patches."""
+        first = self._next(0)
+        if first is None:
+            return self, iter(())
+        known = replace(self, found=self.found.fixed_by(first.points, first.points, first.m))
+        return known, chain([first], known._later(first.n_read))
+
+    def _later(self, seen: int) -> Iterator[Patch]:
+        while (patch := self._next(seen)) is not None:
+            yield patch
+            seen += patch.n_read
+
+    def _next(self, seen: int) -> Patch | None:
+        """The patch after the first `seen` points; None at the end of the stream."""
+        items = list(islice(self.objects, self.patch_size))
+        if not items:
+            return None
+        try:
+            return Patch.unlabelled(self.found.checked(items), seen, np.ones(len(items)))
+        except (TypeError, ValueError) as error:
+            where = f"points {seen} to {seen + len(items) - 1} of the stream, counted from 0 there"
+            raise type(error)(f"{error} (Among {where}.)") from error
+
+
+# --- one more patch, for partial_fit ----------------------------------------------------------------------------------
+
+
+def one_more_patch(
+    estimator: BaseMap, X: Any, sample_weight: Any, progress: PassProgress, fitted: BaseMap | None, n_jobs: int | None
+) -> tuple[Input, Patch, PassProgress]:
+    """The input X, the patch of its points, and the progress before it, whose prototypes lose their labels.
+
+    fitted : the map as the patches before left it; None for the first patch.
+    """
+    if progress.prototypes is not None:
+        unlabelled = replace(progress.prototypes, Y=np.empty((len(progress.prototypes.m), 0)))
+        progress = replace(progress, prototypes=unlabelled)
+    if estimator._reads_matrix():
+        found, points, progress = _of_extended_block(X, progress)
+    elif fitted is None:
+        found = Input(comparison_of(estimator, n_jobs))
+        points = found.checked(X)
+    else:
+        found, progress = _like_before(progress, fitted, n_jobs)
+        points = found.checked(X)
+    m = check_weights(sample_weight, len(points))
+    if fitted is None:
+        check_n_prototypes(estimator._size()[0], int(np.count_nonzero(m)), "the number of prototypes")
+        if not found.begun:
+            found = found.fixed_by(X, points, m)
+    return found, Patch.unlabelled(points, progress.n_seen, m).counting(), progress
+
+
+def _of_extended_block(D: Any, progress: PassProgress) -> tuple[Input, IntArray, PassProgress]:
+    """Of an extended block (K + n, K + n) the points are rows: first the prototypes so far, then the new ones."""
+    block = as_dissimilarity(D)
+    before = progress.prototypes
+    K = 0 if before is None else len(before.m)
+    n = block.shape[0] - K
+    if n < 1:
+        raise ValueError(
+            f"The block has {block.shape[0]} rows, the first {K} of them for the prototypes so far; add new points."
+        )
+    compared = MatrixComparison(block)
+    if before is not None:
+        rows = np.arange(K)
+        before = compared.with_dissimilarities(replace(before, points=rows))
+        assert before.D is not None
+        # It is easily forgotten that several points carry one combination.
+        close = 1e-5 * float(before.D.max())
+        if before.per and not np.allclose(compared.between(rows, rows), before.D, 1e-5, close):
+            raise ValueError(
+                f"The first {K} rows and columns of the block are not the points that carry the prototypes so far, in "
+                "the order of carried_indices_; put those first."
+            )
+        progress = replace(progress, prototypes=before)
+    found = Input(compared, features={"n_features_in_": progress.n_seen + n}, begun=True)
+    return found, np.arange(K, K + n), progress
+
+
+def _like_before(progress: PassProgress, fitted: BaseMap, n_jobs: int | None) -> tuple[Input, PassProgress]:
+    """Points of the kind, and under the metric with the parameters, of the patches before."""
+    columns = {name: value for name, value in vars(fitted).items() if name in ("n_features_in_", "feature_names_in_")}
+    found = Input(comparison_of(fitted, n_jobs, fitted=True), features=columns, begun=True)
+    if progress.prototypes is not None:
+        known = found.compared.with_dissimilarities(progress.prototypes)
+        read = 0 if known is progress.prototypes or known.D is None else known.D.size
+        progress = replace(progress, prototypes=known, evaluations=progress.evaluations + read)
+    return found, progress

@@ -1,0 +1,213 @@
+"""One patch: clustered together with the prototypes so far; new multiplicities are the weights of receptive fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.engine import State
+from ..core.labels import LabelVectors
+from ..estimators.base import BaseMap, Supervision
+from ..sources.base import FloatArray, IntArray
+from ..sources.computed import take
+from .points import Comparison, Prototypes
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Points (n), their places in the data (n,), weights m (n,) and label vectors y (n, C).
+
+    Rows of y are NaN where a point has no label; C = 0 without any. Weights are 0 for prototypes that represent no
+    point: they are used only where there are too few other points.
+    """
+
+    points: Any
+    places: IntArray
+    m: FloatArray
+    y: FloatArray
+    n_read: int = 0  # points read to make it, those of weight 0 included
+
+    @classmethod
+    def unlabelled(cls, points: Any, first: int, m: FloatArray) -> Patch:
+        """n new points of weights m (n,) at the places from `first` on."""
+        n = len(m)
+        return cls(points, np.arange(first, first + n), m, np.empty((n, 0)), n)
+
+    def counting(self) -> Patch:
+        """The points of positive weight."""
+        which = np.flatnonzero(self.m)
+        return Patch(take(self.points, which), self.places[which], self.m[which], self.y[which], self.n_read)
+
+
+@dataclass(frozen=True)
+class PatchCost:
+    """What one patch took: points read, dissimilarities evaluated, epochs."""
+
+    n_read: int
+    evaluations: int
+    epochs: int
+
+
+# Parameters of a map that do not change its result.
+WITHOUT_EFFECT = ("random_state", "n_jobs", "verbose", "on_epoch", "search")
+
+
+@dataclass(frozen=True)
+class PatchSettings:
+    """How every patch is clustered. Plain data, so that it can be sent to another process.
+
+    per : how many points carry a prototype to the next patch in equal parts; 0 where it is itself a point or a mean.
+    """
+
+    estimator: BaseMap
+    per: int = 0
+    warm_start: bool = True
+    classes: NDArray[Any] | None = None
+    beta: float = 1.0
+    scaled: bool = False
+
+    @property
+    def n_prototypes(self) -> int:
+        return self.estimator._size()[0]
+
+    @property
+    def n_carried(self) -> int:
+        """How many points the prototypes are between patches."""
+        return self.n_prototypes * (self.per or 1)
+
+    def about(self) -> tuple[Any, ...]:
+        """All that decides the result, for the fingerprint of a checkpoint."""
+        params = {k: v for k, v in self.estimator.get_params(deep=False).items() if k not in WITHOUT_EFFECT}
+        if isinstance(self.estimator.random_state, int):  # another seed is another run; without one the file has it
+            params["random_state"] = self.estimator.random_state
+        if self.per:
+            params["points_per_prototype"] = self.per
+        classes = np.empty(0) if self.classes is None else self.classes
+        return type(self.estimator).__name__, params, classes, self.beta, self.scaled, self.warm_start
+
+    def map_for(self, seed: int, first: IntArray | None) -> BaseMap:
+        """The map to train on an extended patch; first (n,): the places of its points if it is the first patch."""
+        fresh = self.estimator._for_refit({"random_state": seed})
+        if names_points(fresh.init):
+            fresh.set_params(init="random" if first is None else positions(fresh.init, first))
+        return fresh
+
+
+def names_points(init: Any) -> bool:
+    """Whether the start is given as numbers of data points, not as a method or as vectors."""
+    return not isinstance(init, str) and np.ndim(init) == 1 and np.asarray(init).dtype.kind in "iu"
+
+
+def positions(init: Any, places: IntArray) -> IntArray:
+    """Where the data points `init` are among those of the first patch, whose places (n,) ascend."""
+    indices = np.asarray(init)
+    missing = np.setdiff1d(indices, places)
+    if len(missing):
+        raise ValueError(
+            f"init names point {missing[0]}, but the start must be points of the first patch with positive weight: "
+            f"{len(places)} points, {places[0]} to {places[-1]}. Choose points there, or a larger patch_size."
+        )
+    return np.searchsorted(places, indices)
+
+
+def cluster_patch(
+    settings: PatchSettings, compared: Comparison, before: Prototypes | None, patch: Patch, seed: int
+) -> tuple[Prototypes, PatchCost]:
+    """Cluster the patch together with the prototypes before it, which count as points of their multiplicity.
+
+    A prototype that represents no point is dropped, and the map starts from a new point in its place. The multiplicity
+    of a new prototype is the weight of its receptive field, so nothing is counted twice or lost.
+    """
+    K = settings.n_prototypes
+    standing = None if before is None else before.subset(np.flatnonzero(before.m > 0))
+    counting = patch.counting()
+    fitted = settings.map_for(seed, counting.places if before is None else None)
+    if len(counting.m) + (0 if standing is None else len(standing.m)) < K:
+        alone, cost = _each_its_own(compared, before, patch, K)
+        return replace(alone, per=min(1, settings.per)), cost
+    data, evaluations = compared.extended(standing, counting.points, counting.places)
+    both = _joined(compared, standing, counting)
+    start = None
+    if before is not None and settings.warm_start and before.n == K:
+        start = _start(before, data, fitted)
+    m, y = both.m, both.y
+    known: NDArray[np.bool_] = ~np.isnan(y).any(axis=1)  # type: ignore[assignment]
+    supervision = None
+    if settings.classes is not None and known.any():
+        labels = LabelVectors(settings.classes, np.where(known[:, None], y, 0.0), known)
+        supervision = Supervision(labels, settings.beta, settings.scaled)
+    trained = fitted._train(data, m, supervision, start)
+
+    cost = PatchCost(patch.n_read, evaluations, fitted.n_iter_)
+    Y = np.full((K, y.shape[1]), np.nan) if supervision is None else trained.state.labels.copy()
+    Y[np.bincount(fitted.labels_, weights=m * known, minlength=K) == 0] = np.nan
+    carriers = fitted._carriers(trained.G, both.places, settings.per)
+    if carriers is None:
+        return Prototypes(fitted.cluster_centers_, np.full(K, -1), fitted.hits_, None, Y), cost
+    each, at = carriers.shape[1], carriers.ravel()
+    hits, Y = np.repeat(fitted.hits_ / each, each), np.repeat(Y, each, axis=0)
+    among = np.ascontiguousarray(data.block(at, at))
+    per = each if settings.per else 0
+    return Prototypes(take(both.points, at), both.places[at], hits, among, Y, per), cost
+
+
+def _joined(compared: Comparison, before: Prototypes | None, patch: Patch) -> Patch:
+    """Prototypes and patch as one patch, prototypes first."""
+    if before is None:
+        return patch
+    return Patch(
+        compared.joined(before.points, patch.points),
+        np.append(before.places, patch.places),
+        np.append(before.m, patch.m),
+        np.vstack([before.Y, patch.y]),
+    )
+
+
+def _each_its_own(
+    compared: Comparison, before: Prototypes | None, patch: Patch, K: int
+) -> tuple[Prototypes, PatchCost]:
+    """Fewer than K points have weight: each is a prototype, and points without weight fill up to K."""
+    data, evaluations = compared.extended(before, patch.points, patch.places)
+    both = _joined(compared, before, patch)
+    order = np.argsort(both.m == 0, kind="stable")[:K]
+    D = getattr(data, "D", None)  # vectors have none
+    prototypes = Prototypes(both.points, both.places, both.m, D, both.y).subset(order)
+    return prototypes, PatchCost(patch.n_read, evaluations, 0)
+
+
+def _start(before: Prototypes, data: Any, fitted: BaseMap) -> State | None:
+    """The prototypes before as the state to go on from, so that a lattice keeps its orientation.
+
+    None where there are fewer new points than prototypes that represent no point.
+    """
+    Y = np.where(np.isnan(before.labels), _class_shares(before), before.labels)
+    if before.D is None:
+        return State(before.points, Y)
+    standing = np.flatnonzero(before.m > 0)
+    free = np.arange(len(standing), data.shape[0])
+    place = np.full(len(before.m), -1, np.intp)  # of each point among the data
+    place[standing] = np.arange(len(standing))
+    rows = place.reshape(before.n, before.points_each).copy()
+    dead = np.flatnonzero(rows[:, 0] < 0)
+    if len(dead) > len(free):
+        return None
+    for j in dead:
+        # The new point nearest to the nearest prototype that represents points: no evaluation is needed for it.
+        own = np.arange(j * before.points_each, (j + 1) * before.points_each)
+        host = int(before.D[np.ix_(own, standing)].mean(axis=0).argmin())
+        nearest = int(data.block(np.array([host]), free)[0].argmin())
+        rows[j], free = free[nearest], np.delete(free, nearest)
+    return State(fitted._prototypes_at(rows, data.shape[0]), Y)
+
+
+def _class_shares(before: Prototypes) -> FloatArray:
+    """(C,) shares of the classes among the labelled prototypes, or even shares."""
+    C = before.Y.shape[1]
+    known = ~np.isnan(before.Y).any(axis=1)
+    weight = before.m[known].sum()
+    if C == 0 or weight == 0:
+        return np.full(C, 1.0 / max(C, 1))
+    return (before.m[known, None] * before.Y[known]).sum(axis=0) / weight
