@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -102,6 +103,16 @@ def traced(tree: Path, which: str) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def seconds(tree: Path, *args: str) -> str:
+    """How long Python takes for this, at best."""
+    env, taken = os.environ | {"PYTHONPATH": str(tree / "src")}, []
+    for _ in range(10):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *args], check=True, env=env, capture_output=True)
+        taken.append(time.perf_counter() - began)
+    return f"{min(taken):.3f}"
+
+
 def lines(folder: Path) -> dict[Path, int]:
     """The number of lines of each Python file below a folder."""
     return {path: len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py")}
@@ -129,6 +140,8 @@ def measured(tree: Path) -> dict[str, str]:
         "checks of the kind of map, space, assignment": f"{len(package.checks_of(kinds))}",
         "imports upwards": f"{len(upward(package))}" if arranged else "no order",
         "modules on a cycle of imports": f"{len(on_cycle)}",
+        "seconds of import medianmap": seconds(tree, "-c", "import medianmap"),
+        "seconds of medianmap --version": seconds(tree, "-m", "medianmap", "--version"),
     }
 
 

@@ -1,6 +1,5 @@
-"""Shared fixtures. Real data lies beside a developer's checkout and is absent from a user's clone."""
+"""Fixtures that several tests use. Real data lies beside a developer's checkout and is absent from a user's clone."""
 
-import importlib
 import os
 import shutil
 from pathlib import Path
@@ -8,19 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from support.extras import optional
 
 # Everywhere the same examples where a build must repeat itself; new ones on a developer's machine.
 settings.register_profile(
     "medianmap", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
 settings.load_profile("medianmap")
-
-
-def optional(module: str):
-    """Import a module that only some tests need; they are skipped without it unless nothing may be skipped."""
-    if os.environ.get("MEDIANMAP_REQUIRE_ALL"):
-        return importlib.import_module(module)
-    return pytest.importorskip(module)
 
 
 @pytest.fixture

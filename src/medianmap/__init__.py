@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .estimators.maps import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
     from .estimators.model_file import load, save
     from .estimators.relational_maps import RelationalKMeans, RelationalNeuralGas, RelationalSOM
+    from .explore.beta_path import beta_path
     from .explore.health import check_dissimilarity
     from .explore.k_path import k_path
     from .explore.width_front import width_front
@@ -36,6 +37,7 @@ _HOME = {
     "PatchClusterer": ".patches.clusterer",
     "all_pairs": ".sources.all_pairs",
     "as_dissimilarity": ".sources",
+    "beta_path": ".explore.beta_path",
     "check_dissimilarity": ".explore.health",
     "k_path": ".explore.k_path",
     "width_front": ".explore.width_front",
@@ -58,6 +60,7 @@ __all__ = [
     "__version__",
     "all_pairs",
     "as_dissimilarity",
+    "beta_path",
     "check_dissimilarity",
     "k_path",
     "load",

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import optional
 from support.assigned import NAMES, WORDS, check, folder
+from support.extras import optional
 from support.maps import blob_distances, blobs
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, save

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.fits import WORDS, contents, fit, rows, run, write_words
 
 from medianmap.app import options

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.fits import run
 
 from medianmap import MedianSOM, save

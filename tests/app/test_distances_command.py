@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 
 from medianmap import as_dissimilarity
 from medianmap.app.main import main

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.fits import fit, run, write_words
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.fits import IDS, WORDS, Stops, contents, fit, rows, run, write_words
 
 from medianmap import load

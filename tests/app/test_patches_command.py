@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import optional
+from support.extras import optional
 
 from medianmap import load
 from medianmap.app.main import cli, main

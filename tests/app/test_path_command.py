@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.maps import blob_distances
 
 from medianmap import MedianKMeans, MedianNeuralGas, k_path

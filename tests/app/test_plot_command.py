@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.maps import blob_distances, blobs
 
 from medianmap import BatchNeuralGas, BatchSOM, MedianNeuralGas, MedianSOM, PatchClusterer, all_pairs, load, save

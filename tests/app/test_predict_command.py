@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.fits import IDS, KIND, WORDS, fit, rows, run, write_words
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, load, save

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 
 import medianmap.explore.representatives
 from medianmap import all_pairs

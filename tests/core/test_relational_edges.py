@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from conftest import optional
 from scipy.sparse import csr_array
+from support.extras import optional
 from support.maps import METHODS, blob_distances, blobs, estimator
 from test_relational import RELATIONAL
 

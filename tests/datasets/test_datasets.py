@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.extras import optional
 
 from medianmap import as_dissimilarity
 from medianmap.datasets import chromosomes as chromosomes_module
@@ -180,13 +180,8 @@ def test_site_rates_are_the_quarters_of_a_gamma_distribution():
     assert np.allclose(means, proteins_module.SITE_RATES, atol=1e-5)
 
 
-def test_a_hundred_thousand_proteins_take_no_time():
-    import time
-
-    simulate_protein_families(10)
-    start = time.perf_counter()
+def test_a_hundred_thousand_proteins():
     assert len(simulate_protein_families(100_000).sequences) == 100_000
-    assert time.perf_counter() - start < 10
 
 
 # --- chromosomes ----------------------------------------------------------------------------------------------------
@@ -229,12 +224,8 @@ def test_the_same_seed_gives_the_same_chromosomes(monkeypatch):
     assert simulate_chromosomes(100).sequences != simulate_chromosomes(100, random_state=1).sequences
 
 
-def test_a_hundred_thousand_chromosomes_take_no_time():
-    import time
-
-    start = time.perf_counter()
+def test_a_hundred_thousand_chromosomes():
     assert len(simulate_chromosomes(100_000).sequences) == 100_000
-    assert time.perf_counter() - start < 10
 
 
 def test_the_users_copy_is_read(shared_data):

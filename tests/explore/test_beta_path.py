@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from conftest import optional
 from sklearn.model_selection import ShuffleSplit
+from support.extras import optional
 from support.maps import blob_distances
 
 from medianmap import (

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
+from support.extras import optional
 from support.maps import blob_distances, blobs
 from support.strategies import cases
 

@@ -3,8 +3,8 @@ nearest to them."""
 
 import numpy as np
 import pytest
-from conftest import optional
 from sklearn.datasets import load_iris
+from support.extras import optional
 from support.fits import WORDS, rows, run
 
 from medianmap import MedianSOM, RelationalKMeans, RelationalNeuralGas, RelationalSOM, save

@@ -4,9 +4,9 @@ from math import fsum
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
+from support.extras import optional
 
 import medianmap.explore.representatives as module
 from medianmap import all_pairs

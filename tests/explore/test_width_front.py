@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
+from support.extras import optional
 from support.maps import blob_distances, blobs
 
 from medianmap import BatchSOM, MedianKMeans, MedianSOM, reference, width_front

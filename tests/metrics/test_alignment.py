@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.extras import optional
 
 from medianmap import MedianKMeans, as_dissimilarity
 from medianmap.metrics import aligners as simd

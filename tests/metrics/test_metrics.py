@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import optional
 from numba import njit
 from scipy.special import rel_entr
 from sklearn.metrics import pairwise_distances
+from support.extras import optional
 
 from medianmap import MedianKMeans, as_dissimilarity
 from medianmap.app.main import main

@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.extras import optional
 
 from medianmap import as_dissimilarity
 from medianmap.metrics import bind

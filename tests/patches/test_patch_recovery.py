@@ -10,7 +10,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.maps import blobs
 
 from medianmap import (

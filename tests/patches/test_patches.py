@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.extras import optional
 from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 
 from medianmap import (

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import optional
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.extras import optional
 from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 
 from medianmap import (

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 from support.assigned import NAMES, WORDS, check, folder, rows_of
+from support.extras import optional
 from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier, as_dissimilarity

@@ -10,10 +10,10 @@ import time
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
 from support.assigned import NAMES, WORDS, check, folder
+from support.extras import optional
 from support.maps import blob_distances
 
 from medianmap import MedianKMeans, PrototypeClassifier, as_dissimilarity, load, save

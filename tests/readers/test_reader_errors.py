@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 
 from medianmap.readers import iter_records, read, write_lsmat, write_pairs, write_phylip
 

@@ -5,11 +5,11 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import pdist, squareform
+from support.extras import optional
 
 from medianmap import MedianKMeans
 from medianmap.readers import Matrix, from_anndata, read, write_lsmat, write_pairs, write_phylip

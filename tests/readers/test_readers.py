@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import optional
 from hypothesis import given
 from hypothesis import strategies as st
+from support.extras import optional
 
 from medianmap.readers import FORMATS, Matrix, Records, iter_records, read
 

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import optional
+from support.extras import optional
 from support.maps import blob_distances, blobs
 
 from medianmap import BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from conftest import optional
 from sklearn.neighbors import KNeighborsClassifier
+from support.extras import optional
 from support.maps import blob_distances
 
 from medianmap import MedianNeuralGas, PrototypeClassifier

@@ -5,10 +5,10 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import optional
 from numba import njit
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
+from support.extras import optional
 from support.maps import blobs
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, as_dissimilarity

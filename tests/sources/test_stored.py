@@ -6,9 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import optional
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
+from support.extras import optional
 from support.maps import blobs
 from support.pair_tables import pair_rows, write_postgres, write_tables
 from support.postgres_server import binaries, postgres

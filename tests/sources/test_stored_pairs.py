@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import optional
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
+from support.extras import optional
 from support.pair_tables import pair_rows, write_tables
 
 from medianmap import MedianKMeans, as_dissimilarity

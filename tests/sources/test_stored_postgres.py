@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import optional
 from scipy.spatial.distance import pdist, squareform
+from support.extras import optional
 from support.pair_tables import pair_rows, write_postgres
 from support.postgres_server import PASSWORD, binaries, postgres
 
