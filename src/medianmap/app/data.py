@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..readers import Matrix, Records, read
-from ..readers.formats import format_of
+from ..readers import Matrix, Records, format_of, read
 from ..readers.labels import Labels, from_file, from_headers, is_header_rule, is_labels_file, known_or_none
 from ..readers.opening import opening
-from ..readers.records import counted
+from ..readers.records import numbered_ids
 from ..sources import Source, as_dissimilarity, is_store
 
 SEQUENCES = ("fasta", "fastq")
@@ -133,7 +132,7 @@ def check_metric_fits(given: Given, metric: str) -> None:
 
 
 def _names(source: Source) -> list[str]:
-    return counted(source.shape[0]) if source.ids is None else [str(each) for each in source.ids]
+    return numbered_ids(source.shape[0]) if source.ids is None else [str(each) for each in source.ids]
 
 
 def _own(labels: Sequence[str] | None) -> Labels | None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..predict.queries import fitted_on_dissimilarities, map_of
-from ..readers import iter_records
-from ..readers.formats import format_of
+from ..readers import format_of, iter_records
 from ..readers.opening import opening
 from ..sources import is_store
 from .data import read_as, refuse_unknown

@@ -18,6 +18,7 @@ from ..sources import ALL, DenseSource, Source, SubsetSource, as_dissimilarity, 
 from ..sources.base import panels, rows_per_panel
 from ..utils.checks import check_count, check_n_jobs, check_nonnegative, refuse_duplicate_ids
 from ..utils.progress import OnProgress, step
+from ..utils.tables import first_few
 from ..utils.threads import limited
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -27,7 +28,6 @@ IntArray: TypeAlias = NDArray[np.intp]
 ROWS, COLUMNS = 32, 1024
 OUTLIER_MADS = 3.0
 OUTLIER_LEAST = 5
-NAMED = 3  # how many ids a sentence spells out
 
 CLUSTER_FIELDS = np.dtype(
     [("old", np.intp), ("medoid", np.intp), ("size", np.intp), ("compared", np.intp),
@@ -179,12 +179,6 @@ def coverage(members: NDArray[Any], n_thresholds: int = 101) -> NDArray[Any]:
     return curve
 
 
-def named(ids: Sequence[str]) -> str:
-    """'a', 'b', 'c' and 5 more."""
-    more = len(ids) - NAMED
-    return ", ".join(map(repr, ids[:NAMED])) + (f" and {more} more" if more > 0 else "")
-
-
 def _source(
     objects: Any,
     metric: str | Callable[[Any, Any], float],
@@ -212,7 +206,7 @@ def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[
     missing = [member for member in every if member not in place]
     if missing:
         raise ValueError(
-            f"{len(missing)} of {len(every)} cluster members are not in the input: {named(missing)}; pass the file "
+            f"{len(missing)} of {len(every)} cluster members are not in the input: {first_few(missing)}; pass the file "
             "that was clustered (CD-HIT cuts names short unless it is run with -d 0)."
         )
     found = [np.array([place[member] for member in members], np.intp) for members in clusters.members]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import BaseMap
 from ..metrics.registry import bind
-from ..readers.records import Matrix, Record, Records, counted
+from ..readers.records import Matrix, Record, Records, numbered_ids
 from ..sources import Source, as_dissimilarity, check_queries
 from ..sources.base import ALL, FloatArray, Index, IntArray, is_source, panels
 from ..sources.duckdb import is_pair_store
@@ -259,7 +259,7 @@ def _by_prototype(fitted: Any, X: Matrix | Records) -> Any:
     if D.ndim != 2 or not hasattr(fitted, "medoid_indices_"):  # nobody can measure to combinations of the data
         return X
     K, N = len(fitted.hits_), fitted.n_features_in_
-    ids = X.ids or counted(len(D))
+    ids = X.ids or numbered_ids(len(D))
     place = {name: k for k, name in enumerate(getattr(X, "columns", None) or ())}
     wanted = getattr(fitted, "prototype_ids_", ())
     if wanted and all(name in place for name in wanted):

@@ -1,30 +1,29 @@
-"""Files become objects or dissimilarities, ids kept: one front door, `read`, and a stream, `iter_records`."""
+"""Files become objects or dissimilarities with ids: `read`, the stream `iter_records`, how a format is recognised."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import Any
 
-from .annotated import from_anndata, read_anndata
-from .arrays import read_npy, read_npz
-from .columns import Column
-from .formats import FORMATS, Format, format_of
-from .number_tables import read_lsmat
+from .arrays import from_anndata, read_anndata, read_npy, read_npz
+from .columns import KNOWN, Column, guess_delimiter, guess_header, is_number, sample_rows
+from .matrices import read_phylip, write_lsmat, write_pairs, write_phylip
 from .opening import Opened, opening
-from .pairs import read_m8, read_pairs
-from .phylip import read_phylip
+from .pairs import M8_COLUMNS, read_m8, read_pairs
 from .records import Matrix, Record, Records
 from .sequences import iter_sequences, read_sequences
-from .similarity import Rule
-from .tables import iter_table, read_table
-from .writing import write_lsmat, write_pairs, write_phylip
+from .similarity import RULE_OPTIONS, Rule
+from .tables import iter_table, read_lsmat, read_table
 
 __all__ = [
     "FORMATS",
     "Matrix",
     "Record",
     "Records",
+    "format_of",
     "from_anndata",
     "iter_records",
     "read",
@@ -33,16 +32,140 @@ __all__ = [
     "write_phylip",
 ]
 
-_READERS: dict[str, Callable[..., Records | Matrix]] = {
-    "table": read_table,
-    "pairs": read_pairs,
-    "m8": read_m8,
-    "phylip": read_phylip,
-    "lsmat": read_lsmat,
-    "npy": read_npy,
-    "npz": read_npz,
-    "anndata": read_anndata,
-}
+PAIR_OPTIONS = ("ids", "symmetric", "duplicates", "encoding", *RULE_OPTIONS)
+SEQUENCE_OPTIONS = ("label", "alphabet", "allow_empty")
+RECORD_OPTIONS = (
+    "kind", "id", "label", "string", "columns", "header", "delimiter", "encoding", "alphabet", "allow_empty",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format: its extensions, what it holds in words, the options of `read` that apply, and its reader."""
+
+    name: str
+    extensions: tuple[str, ...]
+    holds: str
+    options: tuple[str, ...]
+    read: Callable[..., Records | Matrix]
+
+
+FORMATS = {
+    each.name: each
+    for each in (
+        Format("fasta", (".fasta", ".fa", ".faa", ".fna", ".ffn", ".fas"), "sequences", SEQUENCE_OPTIONS,
+               partial(read_sequences, format="fasta")),
+        Format("fastq", (".fastq", ".fq"), "sequences", SEQUENCE_OPTIONS, partial(read_sequences, format="fastq")),
+        Format("table", (".csv", ".tsv", ".tab", ".txt", ".dat"),
+               "strings, vectors, series or a matrix in delimited text", (*RECORD_OPTIONS, *RULE_OPTIONS), read_table),
+        Format("pairs", (".pairs",), "three columns: id, id, value",
+               ("columns", "header", "delimiter", *PAIR_OPTIONS), read_pairs),
+        Format("m8", (".m8", ".b6", ".blast6", ".outfmt6"), "BLAST or MMseqs2 hits", ("score", *PAIR_OPTIONS), read_m8),
+        Format("phylip", (".phy", ".phylip", ".phylip_dist"), "a PHYLIP matrix",
+               ("names", "encoding", *RULE_OPTIONS), read_phylip),
+        Format("lsmat", (".lsmat",), "a scikit-bio or QIIME matrix", ("encoding", *RULE_OPTIONS), read_lsmat),
+        Format("npy", (".npy",), "one NumPy array", ("kind", *RULE_OPTIONS), read_npy),
+        Format("npz", (".npz",), "NumPy arrays", ("kind", "key", *RULE_OPTIONS), read_npz),
+        Format("anndata", (".h5ad",), "AnnData obsp or obsm", ("kind", "key", "label", *RULE_OPTIONS), read_anndata),
+    )
+}  # fmt: skip
+SAME_AS = {"csv": "table", "tsv": "table", "h5ad": "anndata"}
+MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"\x89HDF\r\n": "anndata"}
+
+
+def list_formats() -> str:
+    """All formats with their extensions, for messages."""
+    return "; ".join(f"{each.name} ({' '.join(each.extensions)})" for each in FORMATS.values())
+
+
+def format_of(opened: Opened, format: str | None, options: Mapping[str, Any]) -> Format:
+    """The format asked for; else the one that the name says; else that of contents which leave no doubt."""
+    if format is not None:
+        chosen = SAME_AS.get(format, format)
+        if chosen not in FORMATS:
+            raise ValueError(f"There is no format {format!r}; the formats are {list_formats()}.")
+        return FORMATS[chosen]
+    for each in FORMATS.values():
+        if opened.extension in each.extensions:
+            return FORMATS[_of_text(opened, options)] if each.name == "table" else each
+    by_content = _of_content(opened)
+    if by_content:
+        return FORMATS[by_content]
+    if opened.path is None:
+        return FORMATS[_of_text(opened, options)]
+    raise ValueError(
+        f"The ending of {opened.name} tells no format; rename it or pass format=. The formats are {list_formats()}, "
+        "each also with .gz."
+    )
+
+
+def _of_content(opened: Opened) -> str | None:
+    """The format of contents that cannot be anything else."""
+    for magic, name in MAGIC.items():
+        if opened.head.startswith(magic):
+            return name
+    start = opened.head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b">"):
+        return "fasta"
+    lines = start.split(b"\n", 3)
+    return "fastq" if start.startswith(b"@") and len(lines) > 2 and lines[2].startswith(b"+") else None
+
+
+def _of_text(opened: Opened, options: Mapping[str, Any]) -> str:
+    """What a delimited or plain text holds: hits, pairs, a PHYLIP matrix, sequences, or any other table."""
+    by_content = _of_content(opened)
+    if by_content:
+        return by_content
+    if any(name in options for name in ("kind", "id", "string")):  # these apply to tables alone
+        return "table"
+    encoding = options.get("encoding", "utf-8")
+    lines = [line for line in opened.sample(encoding) if line.strip() and not line.startswith("#")]
+    if not lines:
+        return "table"
+    if _is_phylip(lines):
+        return "phylip"
+    delimiter = guess_delimiter(lines, opened.extension)
+    rows = sample_rows(opened, delimiter, encoding, comments=True)
+    has_names = guess_header(rows, KNOWN)
+    data = rows[1:] if has_names else rows
+    widths = {len(row) for row in data}
+    if widths == {len(M8_COLUMNS)} and delimiter == "\t" and all(_is_hit(row) for row in data):
+        return "m8"
+    if widths == {3} and all(is_number(row[2]) for row in data):
+        return _pairs_or_table(opened.name, rows[0] if has_names else [], data)
+    return "table"
+
+
+def _is_hit(row: list[str]) -> bool:
+    return not is_number(row[0]) and not is_number(row[1]) and all(map(is_number, row[2:]))
+
+
+def _is_phylip(lines: list[str]) -> bool:
+    """A count alone on the first line, then a name and numbers; if the first row has no numbers, the second has one."""
+    if not lines[0].strip().isdecimal() or len(lines) < 2:
+        return False
+    first = lines[1].split()
+    second = lines[2].split() if len(lines) > 2 else ["", "0"]
+    numbers = first[2:] if len(first) > 1 else second[1:]  # a strict name may be two words
+    return not is_number(first[0]) and (len(first) == 2 or bool(numbers)) and all(map(is_number, numbers))
+
+
+def _pairs_or_table(name: str, names: list[str], data: list[list[str]]) -> str:
+    """Two columns of ids that share members, and a number, are pairs; whole numbers might be ids or coordinates."""
+    first, second = ({row[k].strip() for row in data} for k in (0, 1))
+    if not first & second:
+        return "table"
+    if all(each.isdecimal() for each in first | second):
+        square = len(data) == 3 and all(float(data[k][k]) == 0 for k in range(3))
+        if square or any(each.strip().lower() in KNOWN for each in names):
+            return "table"
+        raise ValueError(
+            f"{name} has two columns of whole numbers and a third of numbers: pairs (id, id, value) or vectors of "
+            "three coordinates. Say which: format='pairs', or format='table' (with kind='vectors' or kind='matrix')."
+        )
+    return "table" if any(is_number(each) for each in first | second) else "pairs"
+
+
 FLAGS = ("header", "allow_empty", "symmetric")
 
 
@@ -96,44 +219,30 @@ def read(
     options = {name: value for name, value in locals().items() if name not in ("path", "format") and value is not None}
     with opening(path) as opened:
         chosen = _checked(opened, format, options)
-        if chosen.name in ("fasta", "fastq"):
-            return read_sequences(opened, chosen.name, **options)
-        return _READERS[chosen.name](opened, **_with_delimiter(format, options))
+        return chosen.read(opened, **options)
 
 
-def iter_records(
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,
-    kind: str | None = None,
-    id: Column | None = None,
-    label: Column | Callable[[str], str] | None = None,
-    string: Column | None = None,
-    columns: Sequence[Column] | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    alphabet: str | None = None,
-    allow_empty: bool | None = None,
-) -> Iterator[Record]:
+def iter_records(path: str | PathLike[str], *, format: str | None = None, **options: Any) -> Iterator[Record]:
     """The records of a FASTA, FASTQ or table file one by one, in memory that does not grow with the file.
 
-    Options as for `read`. Ids are not compared with each other: that would mean keeping them all.
+    format, options : as for `read`. Ids are not compared with each other: that would mean keeping them all.
     """
-    options = {name: value for name, value in locals().items() if name not in ("path", "format") and value is not None}
+    options = {name: value for name, value in options.items() if value is not None}
     with opening(path) as opened:
         chosen = _checked(opened, format, options)
         if chosen.name in ("fasta", "fastq"):
             yield from iter_sequences(opened, chosen.name, **options)
         elif chosen.name == "table":
-            yield from iter_table(opened, **_with_delimiter(format, options))
+            yield from iter_table(opened, **options)
         else:
             raise ValueError(f"{opened.name} is a {chosen.name} file, which has no records to stream; use read.")
 
 
 def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> Format:
-    """The format, once every option given means something to it."""
+    """The format, if every option given applies to it; `options` gets the tabs that format='tsv' says."""
     chosen = format_of(opened, format, options)
+    if format == "tsv":
+        options.setdefault("delimiter", "\t")
     odd = [name for name in options if name not in chosen.options]
     if odd:
         raise ValueError(
@@ -144,8 +253,3 @@ def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> For
         if not isinstance(options.get(name, True), bool):
             raise ValueError(f"{name} is {options[name]!r}; it must be true or false.")
     return chosen
-
-
-def _with_delimiter(format: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """format='tsv' is a table by tabs, whatever the file is called."""
-    return {"delimiter": "\t", **options} if format == "tsv" else options

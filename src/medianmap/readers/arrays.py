@@ -1,4 +1,4 @@
-"""NumPy's .npy (a memory map) and .npz: a matrix, vectors, series or strings, whichever the arrays are."""
+"""NumPy's .npy (a memory map) and .npz, and AnnData: arrays read as a matrix, vectors, series or strings."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from ..sources.memory import condensed_size
 from ..utils.checks import refuse_duplicate_ids
+from ..utils.extras import require
 from .opening import Opened
-from .records import Matrix, Records, counted
+from .records import Matrix, Records, numbered_ids
 from .similarity import finish
 
-BESIDE = ("ids", "labels")  # names of arrays in a .npz that belong to another one
+BESIDE = ("ids", "labels")  # arrays of a .npz that describe another one
 KINDS = ("strings", "vectors", "series", "matrix")
 
 
@@ -32,7 +33,7 @@ def read_npy(opened: Opened, *, kind: str | None = None, **rules: Any) -> Record
 
 
 def read_npz(opened: Opened, *, kind: str | None = None, key: str | None = None, **rules: Any) -> Records | Matrix:
-    """One array of the archive, with the arrays `ids` and `labels` beside it if there are; or a series an array."""
+    """One array of the archive, with the arrays `ids` and `labels` if they are there; or one series per array."""
     try:
         with np.load(BytesIO(opened.stream.read()), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -57,7 +58,7 @@ def from_array(
     labels: list[str] | None,
     rules: dict[str, Any],
 ) -> Records | Matrix:
-    """What an array is: text is strings; square with zeros on the diagonal, or 1-D, a matrix; else 2-D vectors."""
+    """Text is strings; a 1-D array, or a square one with a zero diagonal, is a matrix; other 2-D arrays are vectors."""
     if kind not in (None, *KINDS):
         raise ValueError(f"kind is {kind!r}; choose one of {', '.join(map(repr, KINDS))}.")
     if array.size == 0 or array.ndim not in (1, 2) or array.dtype.kind not in "fiubU":
@@ -68,7 +69,7 @@ def from_array(
     n = condensed_size(len(array)) if kind == "matrix" and array.ndim == 1 else len(array)
     for given, what in ((ids, "ids"), (labels, "labels")):
         if given is not None and len(given) != n:
-            raise ValueError(f"{name} holds {len(given)} {what} for {n} points; give one a point.")
+            raise ValueError(f"{name} holds {len(given)} {what} for {n} points; give one per point.")
     if ids is not None:
         refuse_duplicate_ids(ids, name, "place")
     if kind == "matrix":
@@ -82,11 +83,11 @@ def from_array(
     objects: Any = array
     if kind != "vectors":
         objects = [str(s) for s in array] if kind == "strings" else list(array)
-    return Records(ids or counted(len(array)), objects, kind, None, labels, None, note)  # type: ignore[arg-type]
+    return Records(ids or numbered_ids(len(array)), objects, kind, None, labels, None, note)  # type: ignore[arg-type]
 
 
 def _kind_of(array: NDArray[Any], rules: dict[str, Any]) -> tuple[str, str]:
-    """Kind and, where it was a guess, what it rests on."""
+    """The kind and, where it was a guess, the reason."""
     if array.dtype.kind == "U":
         return "strings", ""
     if array.ndim == 1:
@@ -145,5 +146,70 @@ def _series(arrays: dict[str, NDArray[Any]], labels: list[str] | None, kind: str
     if kind not in (None, "series"):
         raise ValueError(f"{name} holds {len(arrays)} 1-D arrays, one series each; to read one of them pass its key=.")
     if labels is not None and len(labels) != len(arrays):
-        raise ValueError(f"{name} holds {len(labels)} labels for {len(arrays)} series; give one a series.")
+        raise ValueError(f"{name} holds {len(labels)} labels for {len(arrays)} series; give one per series.")
     return Records(list(arrays), list(arrays.values()), "series", None, labels, None, "")
+
+
+def read_anndata(opened: Opened, **options: Any) -> Records | Matrix:
+    """An .h5ad file; see `from_anndata`."""
+    anndata = require("anndata", "anndata", "The format 'anndata'")
+    if opened.path is None or opened.compressed:
+        raise ValueError(f"{opened.name}: an .h5ad file is read in place; unpack it and give its path.")
+    try:
+        data = anndata.read_h5ad(opened.path, backed="r")
+    except (OSError, KeyError, ValueError) as error:
+        raise ValueError(f"{opened.name} is not a whole .h5ad file ({str(error).splitlines()[0]}).") from None
+    try:
+        return from_anndata(data, name=opened.name, **options)
+    finally:
+        data.file.close()
+
+
+def from_anndata(
+    data: Any,
+    *,
+    key: str | None = None,
+    kind: str | None = None,
+    label: str | None = None,
+    name: str = "The AnnData",
+    **rules: Any,
+) -> Records | Matrix:
+    """`data.obsp[key]` as a Matrix or `data.obsm[key]` as vectors, whichever has the key.
+
+    label : a column of `data.obs`. An entry that a sparse `obsp` does not store is a missing pair, not a zero: graphs
+    of nearest neighbours leave most pairs out.
+    """
+    if kind not in (None, "matrix", "vectors"):
+        raise ValueError(f"kind is {kind!r}; AnnData holds a 'matrix' (obsp) or 'vectors' (obsm).")
+    there = {("matrix", k): data.obsp[k] for k in data.obsp} | {("vectors", k): data.obsm[k] for k in data.obsm}
+    fitting = [at for at in there if key in (None, at[1]) and kind in (None, at[0])]
+    if len(fitting) != 1:
+        found = ", ".join(f"{'obsp' if what == 'matrix' else 'obsm'}[{k!r}]" for what, k in there) or "neither"
+        wanted = "obsp and obsm" if key is None else f"obsp and obsm under {key!r}"
+        raise ValueError(f"{name} has {len(fitting)} arrays in {wanted}; it has {found}: pass one as key=, and kind=.")
+    kind = fitting[0][0]
+    array = _dense(there[fitting[0]], kind)
+    return from_array(name, array, kind, [str(i) for i in data.obs_names], _labels(data, label, name), rules)
+
+
+def _dense(array: Any, kind: str) -> NDArray[Any]:
+    if hasattr(array, "iloc"):
+        array = array.to_numpy()
+    if not hasattr(array, "tocoo"):
+        return np.asarray(array)
+    if kind == "vectors":
+        return np.asarray(array.toarray())
+    stored = array.tocoo(copy=True)
+    stored.sum_duplicates()
+    D = np.full(stored.shape, np.nan)
+    D[stored.row, stored.col] = stored.data
+    return D
+
+
+def _labels(data: Any, label: str | None, name: str) -> list[str] | None:
+    if label is None:
+        return None
+    if label not in data.obs.columns:
+        there = ", ".join(map(repr, data.obs.columns)) or "none"
+        raise ValueError(f"{name} has no column {label!r} in obs for the label; it has {there}.")
+    return [str(each) for each in data.obs[label]]

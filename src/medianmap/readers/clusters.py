@@ -1,4 +1,4 @@
-"""Clusters as MMseqs2, Foldseek and CD-HIT write them: who belongs to whom, and who stands for them."""
+"""Cluster files of MMseqs2, Foldseek and CD-HIT: the members of each cluster and its representative."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def read_clusters(path: str | PathLike[str]) -> Clusters:
     with opening(path) as opened:
         first = next((line for line in opened.sample() if line.strip()), "")
         if _CLSTR_HEADER.match(first):
-            return _gathered(opened.name, _clstr_lines(opened), counted=False)
+            return _gathered(opened.name, _clstr_lines(opened), numbered=False)
         if first.startswith(">"):
             raise ValueError(
                 f"{opened.name} looks like sequences, not clusters; give the two-column .tsv or the .clstr file first."
             )
-        return _gathered(opened.name, _table_lines(opened), counted=True)
+        return _gathered(opened.name, _table_lines(opened), numbered=True)
 
 
 def _table_lines(opened: Opened) -> Iterator[_Line]:
@@ -64,7 +64,7 @@ def _table_lines(opened: Opened) -> Iterator[_Line]:
         if len(cells) != 2 or not all(cells):
             raise ValueError(
                 f"{opened.name}: line {number} is not two ids with a tab between them, representative and member: "
-                f"{line.strip()[:60]!r}; write one such pair a line."
+                f"{line.strip()[:60]!r}; write one such pair per line."
             )
         yield _Line(number, cells[0], cells[1], cells[0] == cells[1])
 
@@ -96,8 +96,8 @@ def _clstr_lines(opened: Opened) -> Iterator[_Line]:
         raise ValueError(f"{opened.name} ends after the header of cluster {cluster}; check that the file is whole.")
 
 
-def _gathered(name: str, lines: Iterator[_Line], counted: bool) -> Clusters:
-    """The lines by cluster; refused are an id that occurs twice and a cluster without exactly one representative."""
+def _gathered(name: str, lines: Iterator[_Line], numbered: bool) -> Clusters:
+    """The lines by cluster; ValueError for an id that occurs twice, or a cluster without exactly one representative."""
     seen: dict[str, int] = {}
     members: dict[str, list[str]] = {}
     chosen: dict[str, str] = {}
@@ -120,12 +120,10 @@ def _gathered(name: str, lines: Iterator[_Line], counted: bool) -> Clusters:
             chosen[line.cluster] = line.member
     bare = next((cluster for cluster in members if cluster not in chosen), None)
     if bare is not None:
-        lack = (
-            f"the representative {bare!r} is not a member of its own cluster; add a line with it in both columns"
-            if counted
-            else f"cluster {bare} has no representative; mark one of its members with '*'"
-        )
+        lack = f"cluster {bare} has no representative; mark one of its members with '*'"
+        if numbered:
+            lack = f"the representative {bare!r} is not a member of its own cluster; add a line with it in both columns"
         raise ValueError(f"{name}: line {opened_at[bare]}: {lack}.")
     keys = list(members)
-    names = [str(k) for k in range(len(keys))] if counted else keys
+    names = [str(k) for k in range(len(keys))] if numbered else keys
     return Clusters(names, [chosen[key] for key in keys], [members[key] for key in keys])

@@ -1,4 +1,4 @@
-"""Rows and columns of delimited text: which sign parts the cells, which column is meant, which cell is a number."""
+"""Delimited text: lines split into cells, cells that are numbers, and which column holds ids, labels or objects."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from .opening import Opened
 from .records import Kind
@@ -29,7 +30,7 @@ def check_delimiter(delimiter: str) -> str:
 
 
 def guess_delimiter(lines: Sequence[str], extension: str) -> str:
-    """What parts the cells: tab in .tsv, the most frequent of , ; tab in .csv, anything that fits in other text."""
+    """What separates the cells: tab in .tsv, the most frequent of , ; tab in .csv, whatever fits in other text."""
     if extension in (".tsv", ".tab"):
         return "\t"
     lines = [line for line in lines[:200] if line.strip()]
@@ -47,7 +48,7 @@ def guess_delimiter(lines: Sequence[str], extension: str) -> str:
 
 
 def split_rows(lines: Iterable[str], delimiter: str, name: str, *, comments: bool = False) -> Iterator[Row]:
-    """The rows that are not blank, each with the number of its (last) line; '#' opens a comment where it may."""
+    """The rows that are not blank, each with the number of its (last) line; with `comments` '#' starts a comment."""
     number = 0
 
     def counted() -> Iterator[str]:
@@ -71,7 +72,7 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str, *, comments: boo
 
 
 def _quoted(lines: Iterator[str], delimiter: str, name: str, number: int) -> list[str]:
-    """One row with quoted cells, which may go on over several lines."""
+    """One row with quoted cells, which may continue over several lines."""
     try:
         return next(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error as error:
@@ -79,6 +80,22 @@ def _quoted(lines: Iterator[str], delimiter: str, name: str, number: int) -> lis
             f"{name}: line {number} cannot be split into cells ({error}); close every quotation mark, "
             "and double those inside quoted cells."
         ) from None
+
+
+def data_rows(
+    opened: Opened, delimiter: str, encoding: str, *, header: bool, width: int, comments: bool = False
+) -> Iterator[Row]:
+    """The rows after the line of names, if there is one; ValueError for the first that does not have `width` cells."""
+    rows = split_rows(opened.lines(encoding), delimiter, opened.name, comments=comments)
+    if header:
+        next(rows, None)
+    for line, cells in rows:
+        if len(cells) != width:
+            raise ValueError(
+                f"{opened.name}: line {line} has {len(cells)} columns where {width} are expected; "
+                "the file may be truncated, or a cell with the delimiter in it is not quoted."
+            )
+        yield line, cells
 
 
 def sample_rows(opened: Opened, delimiter: str, encoding: str, *, comments: bool = False) -> list[list[str]]:
@@ -97,7 +114,7 @@ def is_number(cell: str) -> bool:
 
 
 def is_numeric(column: Sequence[str]) -> bool:
-    """Whether most of the cells that are known are numbers: one that is mistyped must not make a column text."""
+    """Whether most of the known cells are numbers: one mistyped cell must not make a column text."""
     known = [cell for cell in column if cell.strip().lower() not in UNKNOWN]
     return 2 * sum(map(is_number, known)) > len(known)
 
@@ -108,7 +125,7 @@ def is_text(column: Sequence[str]) -> bool:
 
 
 def numbers(cells: Sequence[str], line: int, first_column: int, header: Sequence[str] | None, name: str) -> list[float]:
-    """The cells as numbers; the first that is none is named by line and column (counted from 1)."""
+    """The cells as numbers; ValueError names the first that is not one by line and column (counted from 1)."""
     try:
         values = list(map(float, cells))
         if "_" not in "".join(cells):
@@ -124,7 +141,7 @@ def numbers(cells: Sequence[str], line: int, first_column: int, header: Sequence
 
 
 def find_column(which: Column, header: Sequence[str] | None, width: int, name: str, what: str) -> int:
-    """The position, from 0, of the column that is meant by its name or position; others are named in the error."""
+    """The position, from 0, of the column that a name or position means; the error lists those there are."""
     if isinstance(which, str) and header is not None and which in header:
         return header.index(which)
     if isinstance(which, int) and not isinstance(which, bool) and -width <= which < width:
@@ -148,13 +165,32 @@ def guess_header(rows: Sequence[Sequence[str]], known: frozenset[str]) -> bool:
     return any(not is_number(top) and top.lower() not in UNKNOWN and is_numeric(below) for top, *below in columns)
 
 
-# --- Which column of a table is what: ids, labels, strings or coordinates; what was guessed is said in wo
-
 ID_NAMES = ("id", "ids", "name", "names", "identifier", "accession", "sample", "sample_id", "key")
 LABEL_NAMES = ("label", "labels", "class", "family", "species", "target", "category", "group", "type")
 STRING_NAMES = ("string", "sequence", "seq", "text", "word", "peptide", "protein", "dna", "rna", "smiles")
 FIRST_LINE_IS_DATA = "the first line was read as data; if it holds names pass header=True"
 KNOWN = frozenset(ID_NAMES + LABEL_NAMES + STRING_NAMES)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user said about a table; see `read`."""
+
+    kind: Any = None
+    id: Column | None = None
+    label: Column | None = None
+    string: Column | None = None
+    columns: Sequence[Column] | None = None
+    header: bool | None = None
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    alphabet: str | None = None
+    allow_empty: bool = False
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether something was said that means nothing for a matrix."""
+        return any(each is not None for each in (self.id, self.label, self.string, self.columns, self.alphabet))
 
 
 @dataclass(frozen=True)
@@ -185,29 +221,19 @@ def header_of(rows: Sequence[Sequence[str]], header: bool | None, named: bool) -
     return (["", *names] if shifted else names), shifted
 
 
-def lay_out(
-    rows: Sequence[Sequence[str]],
-    name: str,
-    *,
-    kind: Kind | None,
-    header: bool | None,
-    id: Column | None,
-    label: Column | None,
-    string: Column | None,
-    columns: Sequence[Column] | None,
-) -> Layout:
+def lay_out(rows: Sequence[Sequence[str]], name: str, asked: Asked) -> Layout:
     """The layout of a table from its first rows: what was asked for, the rest by names and contents."""
-    given = [id, label, string, *(columns or ())]
-    names, shifted = header_of(rows, header, any(isinstance(c, str) for c in given))
+    given = [asked.id, asked.label, asked.string, *(asked.columns or ())]
+    names, shifted = header_of(rows, asked.header, any(isinstance(c, str) for c in given))
     width = len(names) if names else len(rows[0])
     data = [row for row in (rows[1:] if names else rows) if len(row) == width]
     if not data:
         raise ValueError(f"{name} holds a line of names and no rows after it; the file may be truncated.")
-    return _Chooser(name, names, width, data).layout(kind, shifted, id, label, string, columns)
+    return _Chooser(name, names, width, data).layout(asked, shifted)
 
 
 class _Chooser:
-    """The columns of one table while they are being told apart."""
+    """Decides which column of one table is what, and notes what was guessed."""
 
     def __init__(self, name: str, names: list[str] | None, width: int, data: Sequence[Sequence[str]]) -> None:
         self.name, self.names, self.width = name, names, width
@@ -216,15 +242,8 @@ class _Chooser:
         self.unique = [len(set(column)) == len(column) for column in cells]
         self.notes: list[str] = []
 
-    def layout(
-        self,
-        kind: Kind | None,
-        shifted: bool,
-        id: Column | None,
-        label: Column | None,
-        string: Column | None,
-        columns: Sequence[Column] | None,
-    ) -> Layout:
+    def layout(self, asked: Asked, shifted: bool) -> Layout:
+        kind, id, label, string, columns = asked.kind, asked.id, asked.label, asked.string, asked.columns
         if string is not None and columns is not None:
             raise ValueError("Both string= and columns= are given; a table is read as strings or as vectors.")
         taken = [self.find(c, w) for c, w in ((string, "string"), (id, "id"), (label, "label")) if c is not None]

@@ -1,4 +1,4 @@
-"""Labels from beside the data: a file of ids and labels, or words of sequence headers."""
+"""Labels that are not in the data themselves: from a file of ids and labels, or from words of sequence headers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from ..explore.representatives import named
+from ..utils.tables import first_few
 from .columns import ID_NAMES, LABEL_NAMES, UNKNOWN, guess_delimiter, sample_rows, split_rows
 from .opening import opening
 
@@ -18,7 +18,7 @@ _ENDINGS = (".tsv", ".csv", ".tab", ".txt", ".gz", ".dat")
 
 
 def known_or_none(label: str) -> str | None:
-    """The label; None for an empty one, NA and its like, and -1, as scikit-learn writes 'not labelled'."""
+    """The label; None for an empty one, NA or the like, and -1, which scikit-learn writes for 'not labelled'."""
     label = label.strip()
     return None if label.lower() in UNKNOWN or label == "-1" else label
 
@@ -68,26 +68,26 @@ def from_file(file: str, ids: Sequence[str], name: str) -> Labels:
         if len(in_order) != len(ids):
             raise ValueError(
                 f"--labels {file}: {len(in_order)} labels without ids for the {len(ids)} points of {name}; "
-                "give one a point, or two columns, id and label."
+                "give one per point, or two columns, id and label."
             )
         return in_order
     pairs, known = _pairs(file), set(ids)
     unknown = [each for each in pairs if each not in known]
     if len(unknown) == len(pairs):
         raise ValueError(
-            f"--labels {file}: none of its {len(pairs)} ids is in {name}; the first are {named(list(pairs))} there "
-            f"and {named(list(ids))} here."
+            f"--labels {file}: none of its {len(pairs)} ids is in {name}; the first are {first_few(list(pairs))} there "
+            f"and {first_few(list(ids))} here."
         )
     if unknown:
         raise ValueError(
-            f"--labels {file}: {len(unknown)} of its {len(pairs)} ids are not in {name}: {named(unknown)}; "
+            f"--labels {file}: {len(unknown)} of its {len(pairs)} ids are not in {name}: {first_few(unknown)}; "
             "correct or remove them."
         )
     return [pairs.get(each) for each in ids]
 
 
 def _column(file: str) -> Labels | None:
-    """The labels in a file of one column, a name above them left out; None for a file of more columns."""
+    """The labels in a file of one column, without a name above them; None for a file of more columns."""
     with opening(file) as opened:
         lines = [line.strip() for line in opened.lines() if line.strip()]
     if any(sign in line for line in lines for sign in "\t,; "):

@@ -1,4 +1,4 @@
-"""Opening a file, a .gz or standard input: a look at its beginning, and one sentence for all that can be wrong."""
+"""Opens a file, a .gz or standard input, looks at its beginning, and says in one sentence what is wrong with it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 from ..utils.progress import step
 
 HEAD_BYTES = 64 * 2**10
-HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are looked at even if they are long,
+HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are read even if they are long,
 HEAD_MOST = 16 * 2**20  # up to this size
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -45,14 +45,14 @@ class Opened:
             raise ValueError(f"{self.name} ends its lines with \\r alone; convert them, for example: tr '\\r' '\\n'.")
 
     def lines(self, encoding: str = "utf-8") -> Iterator[str]:
-        """The lines with their ends; a byte that is not text is named by its line."""
+        """The lines with their line breaks; ValueError names the line of a byte that is not text."""
         self._refuse_lone_returns()
         if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
             yield from self._lines_in(encoding)
             return
         if b"\0" in self.head:
             raise ValueError(
-                f"{self.name} holds zero bytes, so it is no UTF-8 text; for UTF-16 pass encoding='utf-16'."
+                f"{self.name} contains zero bytes, so it is not UTF-8 text; for UTF-16 pass encoding='utf-16'."
             )
         for number, raw in enumerate(self.stream, 1):
             try:
@@ -73,7 +73,7 @@ class Opened:
             raise ValueError(f"{self.name} is not text in the encoding {encoding!r} ({error}).") from None
 
     def sample(self, encoding: str = "utf-8") -> list[str]:
-        """The lines of the head that are there whole, as text."""
+        """The complete lines of the head, as text."""
         self._refuse_lone_returns()
         try:
             lines = list(io.StringIO(self.head.decode(encoding, "replace").removeprefix("\ufeff"), newline="\n"))
@@ -86,7 +86,7 @@ class Opened:
 
 @contextmanager
 def opening(path: str | PathLike[str]) -> Iterator[Opened]:
-    """Open a path, or standard input for '-'; what is wrong with the file itself becomes one sentence."""
+    """Open a path, or standard input for '-'; whatever is wrong with the file becomes one sentence."""
     if fspath(path) == "-":
         with _looked_at("standard input", None, sys.stdin.buffer) as opened:
             yield opened
@@ -104,7 +104,7 @@ def opening(path: str | PathLike[str]) -> Iterator[Opened]:
 def _looked_at(name: str, path: Path | None, raw: BinaryIO) -> Iterator[Opened]:
     start = raw.read(len(GZIP_MAGIC))
     compressed = start == GZIP_MAGIC
-    stream = _rejoined(start, _Counted(raw, None if path is None else path.stat().st_size))
+    stream = _rejoined(start, _telling(raw, None if path is None else path.stat().st_size))
     try:
         if compressed:
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
@@ -115,40 +115,40 @@ def _looked_at(name: str, path: Path | None, raw: BinaryIO) -> Iterator[Opened]:
             head += more
         if not head.strip():
             raise ValueError(f"{name} is empty; check that this is the right file.")
-        yield Opened(name, path, _rejoined(head, stream), head, compressed)
+        yield Opened(name, path, _rejoined(head, stream.read), head, compressed)
     except EOFError:
         raise ValueError(f"{name} is truncated: the compressed data stop before their end. Copy it again.") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{name} is damaged: it cannot be decompressed ({error}). Copy it again.") from None
 
 
-class _Counted:
-    """A file that tells how much of it was read."""
+def _telling(file: BinaryIO, size: int | None) -> Callable[[int], bytes]:
+    """file.read, which also tells how much of the file was read."""
+    done = 0
 
-    def __init__(self, file: BinaryIO, size: int | None) -> None:
-        self.file, self.size, self.done = file, size, 0
-
-    def read(self, n: int) -> bytes:
-        data = self.file.read(n)
-        self.done += len(data)
-        step("reading", self.done // 1000, None if self.size is None else max(self.size, self.done) // 1000)
+    def read(n: int) -> bytes:
+        nonlocal done
+        data = file.read(n)
+        done += len(data)
+        step("reading", done // 1000, None if size is None else max(size, done) // 1000)
         return data
 
+    return read
 
-def _rejoined(head: bytes, rest: BinaryIO | _Counted) -> BinaryIO:
-    """One stream of `head` and then `rest`: a pipe can be looked at though it cannot be rewound."""
-    return cast(BinaryIO, io.BufferedReader(_Rejoined(head, rest), buffer_size=2**18))
+
+def _rejoined(head: bytes, read: Callable[[int], bytes]) -> BinaryIO:
+    """One stream of `head` and then what `read` gives: a pipe can be looked at though it cannot be rewound."""
+    return cast(BinaryIO, io.BufferedReader(_Rejoined(head, read), buffer_size=2**18))
 
 
 class _Rejoined(io.RawIOBase):
-    def __init__(self, head: bytes, rest: BinaryIO | _Counted) -> None:
-        self._head = io.BytesIO(head)
-        self._rest = rest
+    def __init__(self, head: bytes, read: Callable[[int], bytes]) -> None:
+        self._head, self._read = io.BytesIO(head), read
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._head.read(len(buffer)) or self._rest.read(len(buffer))
+        data = self._head.read(len(buffer)) or self._read(len(buffer))
         buffer[: len(data)] = data
         return len(data)

@@ -1,4 +1,4 @@
-"""Tables of pairs, a line each: (id, id, value), and the 12 columns of BLAST and MMseqs2."""
+"""Tables of pairs as text, one pair per line: (id, id, value), and the 12 columns of BLAST and MMseqs2 (m8)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import check_choice, refuse_duplicate_ids
-from .columns import Column, check_delimiter, find_column, guess_delimiter, is_number, sample_rows, split_rows
+from .columns import Column, Row, check_delimiter, data_rows, find_column, guess_delimiter, is_number, sample_rows
 from .opening import Opened
 from .records import Matrix
 from .similarity import Rule, finish
@@ -21,7 +21,7 @@ M8_COLUMNS = [
 SCORES = ("pident", "evalue", "bitscore")
 DUPLICATES = ("error", "first", "min", "max")
 
-# The square array of a pair table is made in memory; beyond this (23000 points) a database serves better.
+# The square array of a pair table is made in memory; beyond this (23000 points) a database is better.
 DENSE_BYTES = 4 * 2**30
 
 Pair = tuple[int, str, str, str]  # line, row id, column id, value
@@ -38,7 +38,8 @@ def read_pairs(
 ) -> Matrix:
     """A table of three columns (from, to, value); columns : which three, if there are more."""
     if delimiter is None:
-        delimiter = guess_delimiter(_plain(opened, encoding), opened.extension) or " "
+        lines = [line for line in opened.sample(encoding) if not line.startswith("#")]
+        delimiter = guess_delimiter(lines or [""], opened.extension) or " "
     rows = sample_rows(opened, check_delimiter(delimiter), encoding, comments=True)
     width = len(rows[0]) if rows else 0
     if columns is None and width != 3:
@@ -55,16 +56,14 @@ def read_pairs(
     names = [cell.strip() for cell in rows[0]] if header else None
     what = ("first id", "second id", "value")
     at = [find_column(c, names, width, opened.name, w) for c, w in zip(chosen, what, strict=True)]
-    lines = split_rows(opened.lines(encoding), delimiter, opened.name, comments=True)
-    if header:
-        next(lines)
-    return assemble(opened.name, _cells(lines, width, at, opened.name), **options)
+    rows_after = data_rows(opened, delimiter, encoding, header=header, width=width, comments=True)
+    return assemble(opened.name, _pairs(rows_after, at), **options)
 
 
 def read_m8(
     opened: Opened, *, score: str = "bitscore", similarity: Rule = None, encoding: str = "utf-8", **options: Any
 ) -> Matrix:
-    """BLAST -outfmt 6 / MMseqs2 m8: from query to subject, by `score`; '#' lines (-outfmt 7) are passed over."""
+    """BLAST -outfmt 6 / MMseqs2 m8: from query to subject, by `score`; '#' lines (-outfmt 7) are skipped."""
     check_choice(score, "score", SCORES)
     if similarity is None:
         raise ValueError(
@@ -73,29 +72,19 @@ def read_m8(
         )
     if score == "evalue" and not callable(similarity):
         raise ValueError(
-            f"An e-value grows as two sequences differ, so similarity={similarity!r} would turn it round; "
+            f"An e-value grows as two sequences differ, so similarity={similarity!r} would reverse it; "
             "pass a function, for example similarity=numpy.log1p."
         )
-    lines = split_rows(opened.lines(encoding), "\t", opened.name, comments=True)
-    at = [0, 1, M8_COLUMNS.index(score)]
     # "-outfmt '6 std qlen slen'" has further columns after the twelve.
     width = max(len(M8_COLUMNS), *(len(row) for row in sample_rows(opened, "\t", encoding, comments=True)[:1]))
-    cells = _cells(lines, width, at, opened.name)
-    return assemble(opened.name, cells, similarity=similarity, several="several hits of a pair are usual", **options)
+    rows = data_rows(opened, "\t", encoding, header=False, width=width, comments=True)
+    pairs = _pairs(rows, [0, 1, M8_COLUMNS.index(score)])
+    return assemble(opened.name, pairs, similarity=similarity, several="several hits of a pair are usual", **options)
 
 
-def _plain(opened: Opened, encoding: str) -> list[str]:
-    return [line for line in opened.sample(encoding) if not line.startswith("#")] or [""]
-
-
-def _cells(rows: Iterable[tuple[int, list[str]]], width: int, at: Sequence[int], name: str) -> Iterator[Pair]:
+def _pairs(rows: Iterable[Row], at: Sequence[int]) -> Iterator[Pair]:
     a, b, v = at
-    for line, cells in rows:
-        if len(cells) != width:
-            raise ValueError(
-                f"{name}: line {line} has {len(cells)} columns where {width} are expected; the file may be truncated."
-            )
-        yield line, cells[a].strip(), cells[b].strip(), cells[v]
+    return ((line, cells[a].strip(), cells[b].strip(), cells[v]) for line, cells in rows)
 
 
 def assemble(
@@ -125,10 +114,10 @@ def assemble(
     if n * n * 8 > DENSE_BYTES:
         raise ValueError(
             f"{name} names {n} objects, whose square matrix would take {n * n * 8 / 2**30:.0f} GiB of memory; "
-            "keep the pairs in a database and open them as a source of pairs."
+            "keep the pairs in a database and open them with PairSource."
         )
     S = np.full((n, n), np.nan)
-    S.ravel()[:] = _one_a_pair(name, i * n + l, values, lines, names, n * n, duplicates, several)
+    S.ravel()[:] = _one_per_pair(name, i * n + l, values, lines, names, n * n, duplicates, several)
     S, note = _mirrored(name, S, names, symmetric)
     return finish(name, S, names, note=note, symmetric=False if symmetric is False else None, **rules)
 
@@ -160,7 +149,7 @@ def _coded(
     return list(code), np.array(places, np.int64).T, np.array(values)
 
 
-def _one_a_pair(
+def _one_per_pair(
     name: str,
     key: NDArray[np.int64],
     values: NDArray[np.float64],

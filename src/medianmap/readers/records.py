@@ -97,6 +97,6 @@ def collect(records: Iterable[Record], kind: Kind, name: str, columns: list[str]
     )
 
 
-def counted(n: int) -> list[str]:
+def numbered_ids(n: int) -> list[str]:
     """Ids of objects that have none: their positions, "0" .. "n-1", as medoid_indices_ counts them."""
     return [str(k) for k in range(n)]

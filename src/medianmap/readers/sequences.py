@@ -1,4 +1,4 @@
-"""FASTA and FASTQ: the first word of a header is the id, the rest the description, the letters the object."""
+"""FASTA and FASTQ: the first word of a header is the id, the rest the description, the sequence the object."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LabelRule = int | Callable[[str], str] | None
 
 
 def letter_check(alphabet: str | None) -> Callable[[str, str], None]:
-    """(string, where it stands) -> nothing, or ValueError for the first letter outside the alphabet.
+    """A function of (string, where it is) that raises ValueError for the first letter outside the alphabet.
 
     alphabet : "dna", "rna", "protein" (any case), or the letters that are allowed; None allows all.
     """
@@ -52,7 +52,7 @@ def iter_sequences(
     alphabet: str | None = None,
     allow_empty: bool = False,
 ) -> Iterator[Record]:
-    """The records of a FASTA or FASTQ file one by one; nothing but the present record is kept in memory.
+    """The records of a FASTA or FASTQ file one by one; only one record is kept in memory.
 
     label : which word of the header is the label, counted from 0 (the id), or a function of the whole header.
     allow_empty : whether a record may have no letters.
@@ -88,7 +88,7 @@ def _record(
 ) -> Record:
     name, *description = entry.name.split(maxsplit=1) or [""]
     if not name:
-        raise ValueError(f"{where} has no name after its first sign; give every record an id.")
+        raise ValueError(f"{where} has no name after '>' or '@'; give every record an id.")
     where = f"{where} ({name!r})"
     letters = "".join(entry.sequence.split())
     if not letters and not allow_empty:
@@ -101,7 +101,7 @@ def _record(
 
 
 def _label_rule(label: LabelRule) -> Callable[[str, str], str | None]:
-    """(header, where it stands) -> label."""
+    """A function of (header, where it is) that returns the label."""
     if label is None:
         return lambda header, where: None
     if callable(label):

@@ -1,4 +1,4 @@
-"""d = rule(s): similarities become dissimilarities by a stated rule, missing pairs are filled by a stated policy."""
+"""d = rule(s): how similarities become dissimilarities, how missing pairs are filled, how a matrix is symmetrized."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .records import Matrix
 FloatArray = NDArray[np.float64]
 Rule = str | Callable[[FloatArray], Any] | None
 
+RULE_OPTIONS = ("similarity", "missing", "symmetrize")  # of `read`, for every format that holds a matrix
 RULES = {
     "1-s": "1 - s, for similarities in [0, 1]",
     "1-s/100": "1 - s / 100, for percentages",
@@ -28,7 +29,7 @@ SYMMETRIZE: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "mean": lambda a, b: 0.5 * (a + b),
 }
 
-# A similarity computed in floating point may pass its own maximum by rounding; such a dissimilarity is zero.
+# Rounding may bring a similarity slightly above its maximum; its dissimilarity is zero.
 ROUNDING = 1e-12
 
 
@@ -64,7 +65,7 @@ def finish(
 
 
 def check_rules(similarity: Rule, missing: str | float, symmetrize: str | None) -> None:
-    """Refuse names and numbers that mean nothing here."""
+    """ValueError for a rule or policy that does not exist."""
     if similarity is not None and not callable(similarity):
         check_choice(similarity, "similarity", [*RULES])
     check_missing(missing)
@@ -139,7 +140,7 @@ def _self_scores(S: FloatArray, ids: Sequence[str] | None, name: str) -> FloatAr
 def _filled(
     D: NDArray[Any], missing: str | float, symmetric: bool | None, ids: Sequence[str] | None, name: str
 ) -> NDArray[Any]:
-    """D without NaN; an absent diagonal is 0, everything else that is absent follows the policy."""
+    """D without NaN: a missing diagonal is 0, other missing entries follow the policy."""
     gaps = np.isnan(D)
     if not gaps.any():
         return D

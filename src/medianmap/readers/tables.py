@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..utils.checks import refuse_duplicate_ids
+from .arrays import refuse_not_square, square_kind
 from .columns import (
-    Column,
+    FIRST_LINE_IS_DATA,
+    ID_NAMES,
+    KNOWN,
+    LABEL_NAMES,
+    UNKNOWN,
+    Asked,
     Layout,
     check_delimiter,
+    data_rows,
     find_column,
     guess_delimiter,
     header_of,
+    is_number,
+    is_text,
     lay_out,
     numbers,
     sample_rows,
     split_rows,
 )
-from .number_tables import is_grid, read_grid
 from .opening import Opened
-from .records import Kind, Matrix, Record, Records, collect
+from .records import Kind, Matrix, Record, Records, collect, numbered_ids
 from .sequences import letter_check
+from .similarity import RULE_OPTIONS, finish
 
 DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
 KINDS = (None, "strings", "vectors", "series", "matrix")
@@ -32,29 +44,8 @@ Sample = list[list[str]]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the user said about a table; see `read`."""
-
-    kind: Any = None
-    id: Column | None = None
-    label: Column | None = None
-    string: Column | None = None
-    columns: Sequence[Column] | None = None
-    header: bool | None = None
-    delimiter: str = ""
-    encoding: str = "utf-8"
-    alphabet: str | None = None
-    allow_empty: bool = False
-
-    @property
-    def names_columns(self) -> bool:
-        """Whether something was said that means nothing to a matrix."""
-        return any(each is not None for each in (self.id, self.label, self.string, self.columns, self.alphabet))
-
-
-@dataclass(frozen=True)
 class Stream:
-    """Records to come, and what is known of them all."""
+    """Records still to be read, and what is known about all of them."""
 
     records: Iterator[Record]
     kind: Kind
@@ -62,25 +53,15 @@ class Stream:
     note: str
 
 
-def read_table(
-    opened: Opened,
-    *,
-    similarity: Any = None,
-    missing: str | float | None = None,
-    symmetrize: str | None = None,
-    **options: Any,
-) -> Records | Matrix:
+def read_table(opened: Opened, **options: Any) -> Records | Matrix:
     """A whole table. Without `kind` a square of numbers with a zero diagonal or equal names is a matrix."""
-    every = {"similarity": similarity, "missing": missing, "symmetrize": symmetrize}
-    rules = {name: rule for name, rule in every.items() if rule is not None}
+    rules = {name: options.pop(name) for name in RULE_OPTIONS if name in options}
     asked, sample = _look(opened, options)
-    if rules and asked.kind is None and not asked.names_columns:  # they are said of matrices alone
+    if rules and asked.kind is None and not asked.names_columns:  # rules are for matrices alone
         asked = replace(asked, kind="matrix")
     is_numbers = asked.kind in (None, "vectors") and not asked.names_columns and is_grid(sample, asked.header)
     if asked.kind == "matrix" or is_numbers:
-        return read_grid(
-            opened, sample, asked.delimiter, asked.encoding, asked.kind, asked.header, rules, id=asked.id
-        )  # fmt: skip
+        return read_grid(opened, sample, asked, rules)
     if rules:
         raise ValueError(
             f"{opened.name} is read as records, for which {next(iter(rules))} means nothing; "
@@ -91,7 +72,7 @@ def read_table(
 
 
 def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
-    """The rows of a table one by one; what the columns are is settled by the first lines."""
+    """The rows of a table one by one; the first lines decide which column is what."""
     asked, sample = _look(opened, options)
     if asked.kind == "matrix":
         raise ValueError(f"{opened.name}: a matrix cannot be read record by record; use read.")
@@ -127,30 +108,15 @@ def _refuse_decimal_commas(sample: Sample, name: str) -> None:
 def _stream(opened: Opened, asked: Asked, sample: Sample) -> Stream:
     if asked.kind == "series":
         return Stream(_iter_series(opened, asked, sample), "series", None, "")
-    layout = lay_out(
-        sample,
-        opened.name,
-        kind=asked.kind,
-        header=asked.header,
-        id=asked.id,
-        label=asked.label,
-        string=asked.string,
-        columns=asked.columns,
-    )
+    layout = lay_out(sample, opened.name, asked)
     return Stream(_iter_rows(opened, asked, layout), layout.kind, layout.columns, layout.note)
 
 
 def _iter_rows(opened: Opened, asked: Asked, layout: Layout) -> Iterator[Record]:
     check = letter_check(asked.alphabet)
-    rows = split_rows(opened.lines(asked.encoding), asked.delimiter, opened.name)
-    if layout.header is not None:
-        next(rows)
+    header = layout.header is not None
+    rows = data_rows(opened, asked.delimiter, asked.encoding, header=header, width=layout.width)
     for k, (line, cells) in enumerate(rows):
-        if len(cells) != layout.width:
-            raise ValueError(
-                f"{opened.name}: line {line} has {len(cells)} columns where {layout.width} are expected; "
-                "the file may be truncated, or a cell with the delimiter in it is not quoted."
-            )
         name = str(k) if layout.id is None else cells[layout.id].strip()
         if not name:
             raise ValueError(f"{opened.name}: line {line} has an empty id; give every record an id.")
@@ -177,7 +143,7 @@ def _vector(cells: list[str], layout: Layout, line: int, name: str) -> Any:
 
 
 def _iter_series(opened: Opened, asked: Asked, sample: Sample) -> Iterator[Record]:
-    """A series a row, each of its own length; cells that are empty at the end of a row are padding."""
+    """One series per row, each of its own length; empty cells at the end of a row are padding."""
     names, _ = header_of(sample, bool(asked.header), False)
     width = min(len(row) for row in sample)
     at_id, at_label = (
@@ -196,3 +162,143 @@ def _iter_series(opened: Opened, asked: Asked, sample: Sample) -> Iterator[Recor
         values = [value for at in places for value in numbers([cells[at]], line, at, names, opened.name)]
         name = str(k) if at_id is None else cells[at_id].strip()
         yield Record(name, np.array(values), None if at_label is None else cells[at_label].strip())
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Numbers X (N, M) with the names of their rows and columns, where there are any."""
+
+    columns: list[str] | None
+    rows: list[str] | None
+    X: NDArray[np.float64]
+    unknown: str  # the sentence for the first cell that is not a number but one of UNKNOWN; empty if none is
+
+
+def is_grid(rows: Sequence[Sequence[str]], header: bool | None) -> bool:
+    """Whether the sampled rows are numbers but for a line and a column of names, and no column is a label."""
+    names, _ = header_of(rows, header, False)
+    data = rows[1:] if names else rows
+    columns = list(zip(*data, strict=False))
+    if len(columns) < 2 or any(map(is_text, columns[1:])):
+        return False
+    firsts = [cell.strip() for cell in columns[0]]
+    if names and (not names[0] or firsts == names[1 : len(firsts) + 1]):
+        return True
+    if names and (names[0].lower() in LABEL_NAMES or any(title.lower() in KNOWN for title in names[1:])):
+        return False
+    return len(set(firsts)) == len(firsts) or not is_text(firsts)
+
+
+def read_grid(
+    opened: Opened, sample: Sequence[Sequence[str]], asked: Asked, rules: dict[str, Any], comments: bool = False
+) -> Records | Matrix:
+    """The whole table as a Matrix or as vectors: as asked.kind says, else by its shape, names and diagonal.
+
+    asked.id : 0 if the first column names the rows though it looks like numbers.
+    """
+    if asked.id not in (None, 0):
+        raise ValueError(f"id is {asked.id!r}, but a matrix has the names of its rows in the first column; pass id=0.")
+    kind, name = asked.kind, opened.name
+    grid = _numbers_as_ids(_read(opened, sample, asked, comments), kind)
+    X = grid.X
+    if kind is None:
+        _refuse_half_a_matrix(grid, name)
+        named = grid.rows is not None and grid.columns is not None
+        kind, note = square_kind(X, bool(rules), grid.rows == grid.columns if named else None)
+    else:
+        note = ""
+    if kind == "vectors":
+        if grid.unknown:
+            raise ValueError(grid.unknown)
+        if rules:
+            raise ValueError(f"{name} holds vectors, for which {next(iter(rules))} means nothing; see kind='matrix'.")
+        if grid.rows is not None:
+            refuse_duplicate_ids(grid.rows, name, "row")
+            note = note if grid.columns else "; ".join(filter(None, (note, FIRST_LINE_IS_DATA)))
+        return Records(grid.rows or numbered_ids(len(X)), X, "vectors", grid.columns, None, None, note)
+    refuse_not_square(X, name)
+    _refuse_other_names(grid, name)
+    ids = grid.rows or grid.columns
+    if ids is not None:
+        refuse_duplicate_ids(ids, name, "row")
+    return finish(name, X, ids, note=note, **rules)
+
+
+def _read(opened: Opened, sample: Sequence[Sequence[str]], asked: Asked, comments: bool) -> Grid:
+    names, shifted = header_of(sample, asked.header, False)
+    data = sample[1:] if names else sample
+    titled = names is not None and names[0].lower() in ("", *ID_NAMES)
+    row_names = asked.id is not None or shifted or titled or is_text([row[0] for row in data])
+    first = int(row_names)
+    rows: list[str] = []
+    values = array("d")
+    unknown = ""
+    header, width = names is not None, len(names or sample[0])
+    lines = data_rows(opened, asked.delimiter, asked.encoding, header=header, width=width, comments=comments)
+    for line, cells in lines:
+        rows.append(cells[0].strip())
+        if row_names and not rows[-1]:
+            raise ValueError(f"{opened.name}: line {line} has an empty id; give every row a name.")
+        try:
+            row = numbers(cells[first:], line, first, names, opened.name)
+        except ValueError as error:
+            filled = ["nan" if cell.strip().lower() in UNKNOWN else cell for cell in cells[first:]]
+            row = numbers(filled, line, first, names, opened.name)
+            unknown = unknown or str(error)
+        values.extend(row)
+    if not values:
+        raise ValueError(f"{opened.name} holds a line of names and no rows after it; the file may be truncated.")
+    columns = names[first:] if names is not None else None
+    X = np.frombuffer(values).reshape(len(rows), -1)
+    return Grid(columns, rows if row_names else None, X, unknown)
+
+
+def _numbers_as_ids(grid: Grid, kind: str | None) -> Grid:
+    """Names that are numbers look like values: a first row 0 .. N-1 above a square, a first column like the header."""
+    X = grid.X
+    if grid.rows is not None or kind == "vectors":
+        return grid
+    if grid.columns is None and X.shape[0] == X.shape[1] + 1:
+        for start in (0, 1):
+            if np.array_equal(X[0], np.arange(start, start + X.shape[1])) and not np.diagonal(X[1:]).any():
+                return Grid([str(k + start) for k in range(X.shape[1])], None, X[1:], grid.unknown)
+    ids = (grid.columns or [])[1:]
+    if len(ids) == len(X) and all(map(is_number, ids)) and np.array_equal(X[:, 0], [float(each) for each in ids]):
+        return Grid(ids, ids, X[:, 1:], grid.unknown)
+    return grid
+
+
+def _refuse_half_a_matrix(grid: Grid, name: str) -> None:
+    """ValueError for rows that the header names, but not all or in another order: a damaged matrix, not vectors."""
+    X = grid.X
+    if grid.rows is None or grid.columns is None:
+        n = len(X)
+        if 3 <= n < X.shape[1] and not np.diagonal(X).any() and np.array_equal(X[:, :n], X[:, :n].T):
+            refuse_not_square(X, name)
+        return
+    shared = set(grid.rows) & set(grid.columns)
+    if len(shared) > min(len(grid.rows), len(grid.columns)) / 2:
+        refuse_not_square(X, name)
+        _refuse_other_names(grid, name)
+
+
+def _refuse_other_names(grid: Grid, name: str) -> None:
+    for k, (row, column) in enumerate(zip(grid.rows or (), grid.columns or (), strict=False), 1):
+        if row != column:
+            raise ValueError(
+                f"{name}: row {k} is named {row!r} but column {k} is named {column!r}; "
+                "put rows and columns in the same order."
+            )
+
+
+def read_lsmat(opened: Opened, *, encoding: str = "utf-8", **rules: Any) -> Matrix:
+    """scikit-bio and QIIME: tabs between cells, first an empty cell and the ids, then a row per id; '#' comments."""
+    sample = sample_rows(opened, "\t", encoding, comments=True)
+    if not sample or len(sample[0]) < 2 or sample[0][0].strip():
+        raise ValueError(
+            f"{opened.name} is not an lsmat file: its first line must be an empty cell and the ids, separated by tabs."
+        )
+    asked = Asked(kind="matrix", header=True, delimiter="\t", encoding=encoding)
+    matrix = read_grid(opened, sample, asked, rules, comments=True)
+    assert isinstance(matrix, Matrix)
+    return matrix

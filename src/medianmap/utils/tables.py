@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,12 @@ def fasta_lines(records: Iterable[tuple[str, str]]) -> Iterator[str]:
 def counted(n: int, thing: str) -> str:
     """'1 point', '2 points'."""
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """'a', 'b', 'c' and 5 more."""
+    more = len(names) - most
+    return ", ".join(map(repr, names[:most])) + (f" and {more} more" if more > 0 else "")
 
 
 def write_lines(texts: dict[Path, Iterable[str]]) -> list[Path]:

@@ -176,7 +176,7 @@ def built(
 
 def _length(file: Path) -> int | None:
     """How many objects there are, where somebody sees the time left."""
-    from ...readers.formats import format_of
+    from ...readers import format_of
     from ...readers.opening import opening
 
     if not shows_progress() or str(file) == "-":

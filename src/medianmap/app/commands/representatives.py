@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...utils.tables import fasta_lines, tsv_lines, write_lines
+from ...utils.tables import fasta_lines, first_few, tsv_lines, write_lines
 from ..config import CONFIG, config_lines
 from ..options import close, force_option, gzip_option, note, seed_option, speaking, threads_option
 from ..progress import watched
@@ -133,13 +133,11 @@ def _fasta(records: Records, places: list[int]) -> Iterator[str]:
 
 
 def _tell(given: Clusters, found: Representatives, ids: list[str], file: Path, written: list[Path]) -> None:
-    from ...explore.representatives import named
-
     table, n = found.clusters, len(found.members)
     left = [ids[k] for k in found.unclustered]
     if left:
         verb = "is" if len(left) == 1 else "are"
-        note(f"{len(left)} of {len(ids)} objects in {file} {verb} in no cluster and left out: {named(left)}.")
+        note(f"{len(left)} of {len(ids)} objects in {file} {verb} in no cluster and left out: {first_few(left)}.")
     sampled = int((table["compared"] < table["size"]).sum())
     if sampled:
         note(f"{sampled} of {len(given)} clusters have their medoid from a sample of --max-members members.")

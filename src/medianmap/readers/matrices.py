@@ -1,23 +1,28 @@
-"""PHYLIP distance matrices: a count, then a row a point; square or lower triangle, names of ten letters or words."""
+"""Matrices as text of other programs: PHYLIP read; PHYLIP, lsmat and pairs written, every number to its last bit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sources import Source, as_dissimilarity
+from ..sources.base import ALL, panels, rows_per_panel
 from ..utils.checks import check_choice, refuse_duplicate_ids
+from ..utils.files import atomic, packed
 from .columns import is_number
 from .opening import Opened
-from .records import Matrix
+from .records import Matrix, numbered_ids
 from .similarity import finish
 
 NAME_WIDTH = 10
 Line = tuple[int, str]
 Split = Callable[[str], tuple[str, list[str]]]
 Rows = list[tuple[str, list[float]]]
+Target = str | PathLike[str]  # a name that ends in .gz is compressed
 
 
 def read_phylip(opened: Opened, *, names: str | None = None, encoding: str = "utf-8", **rules: Any) -> Matrix:
@@ -40,7 +45,7 @@ def _count(line: Line, name: str) -> int:
     words = line[1].split()
     if not words or not words[0].isdecimal() or int(words[0]) < 1:
         raise ValueError(
-            f"{name}: line {line[0]} is {line[1].strip()[:40]!r}, but a PHYLIP matrix opens with "
+            f"{name}: line {line[0]} is {line[1].strip()[:40]!r}, but a PHYLIP matrix starts with "
             "the number of its points."
         )
     return int(words[0])
@@ -59,7 +64,7 @@ SPLITS: dict[str, Split] = {"relaxed": _relaxed, "strict": _strict}
 
 
 def _either(body: Sequence[Line], n: int, name: str) -> Rows:
-    """Rows under the way of reading names that fits."""
+    """The rows, with names read in the way that fits."""
     try:
         relaxed = _rows(body, n, _relaxed, name)
     except ValueError as error:
@@ -93,7 +98,7 @@ def _rows(body: Sequence[Line], n: int, split: Split, name: str) -> Rows:
             raise ValueError(f"{name} says {n} points, but there is another row in line {number}; correct the count.")
         row_name, cells = split(line)
         if not row_name:
-            raise ValueError(f"{name}: line {number} has no name; every row opens with the name of its point.")
+            raise ValueError(f"{name}: line {number} has no name; every row starts with the name of its point.")
         values = _numbers(cells, number, row_name, name)
         if shape is None:
             shape = _shape(len(values), n)
@@ -129,7 +134,7 @@ def _numbers(cells: Sequence[str], line: int, row_name: str, name: str) -> list[
 
 
 def _square(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """D (N, N); a lower triangle is mirrored, with zeros on a diagonal that is not there."""
+    """D (N, N); a lower triangle is mirrored, with zeros on a missing diagonal."""
     n = len(rows)
     if len(rows[0]) == n:
         return np.array(rows, np.float64)
@@ -138,3 +143,62 @@ def _square(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
         D[i, : len(row)] = row
         D[: len(row), i] = row
     return D
+
+
+def write_phylip(path: Target, D: Any, ids: Sequence[str] | None = None) -> None:
+    """A square PHYLIP matrix with relaxed names; D is anything that `as_dissimilarity` takes."""
+    source, names = _named(D, ids)
+    bad = next((name for name in names if not name or any(c.isspace() for c in name)), None)
+    if bad is not None:
+        raise ValueError(f"The id {bad!r} is empty or contains a blank, which ends a name in PHYLIP; rename it.")
+    _write_rows(path, source, names, f"{len(names)}\n", " ")
+
+
+def write_lsmat(path: Target, D: Any, ids: Sequence[str] | None = None) -> None:
+    """A scikit-bio / QIIME matrix: separated by tabs, with ids above and at the left."""
+    source, names = _named(D, ids)
+    _refuse_unwritable(names, "lsmat")
+    _write_rows(path, source, names, "".join(f"\t{name}" for name in names) + "\n", "\t")
+
+
+def write_pairs(path: Target, D: Any, ids: Sequence[str] | None = None) -> None:
+    """Three columns separated by tabs: from, to, value; all N^2 pairs, both directions and the diagonal."""
+    source, names = _named(D, ids)
+    _refuse_unwritable(names, "a pair table")
+    with atomic(path) as plain, packed(plain, path) as file:
+        for i, row in _rows_of(source):
+            lines = "".join(f"{names[i]}\t{to}\t{value!r}\n" for to, value in zip(names, row, strict=True))
+            file.write(lines.encode())
+
+
+def _named(D: Any, ids: Sequence[str] | None) -> tuple[Source, list[str]]:
+    source = as_dissimilarity(D, ids=ids) if ids is not None else as_dissimilarity(D)
+    names = numbered_ids(source.shape[0]) if source.ids is None else [str(each) for each in source.ids]
+    refuse_duplicate_ids(names, "ids", "place")
+    return source, names
+
+
+def _refuse_unwritable(names: Sequence[str], what: str) -> None:
+    bad = next(
+        (n for n in names if not n.strip() or n != n.strip() or n[0] == "#" or any(c in n for c in '\t\r\n"')), None
+    )
+    if bad is not None:
+        raise ValueError(
+            f"The id {bad!r} cannot be written to {what}: it is empty, starts with '#', or contains a tab, a line "
+            "break, a quotation mark or blanks at its ends; rename it."
+        )
+
+
+def _rows_of(source: Source) -> Iterator[tuple[int, list[float]]]:
+    """(i, row i as a list of Python floats), panel by panel."""
+    n = source.shape[0]
+    for rows in panels(n, rows_per_panel(n)):
+        block: NDArray[np.float64] = np.asarray(source.block(rows, ALL), np.float64)
+        yield from enumerate(block.tolist(), rows.start)
+
+
+def _write_rows(path: Target, source: Source, names: Sequence[str], opening: str, delimiter: str) -> None:
+    with atomic(path) as plain, packed(plain, path) as file:
+        file.write(opening.encode())
+        for i, row in _rows_of(source):
+            file.write(f"{names[i]}{delimiter}{delimiter.join(map(repr, row))}\n".encode())
