@@ -16,7 +16,8 @@ from medianmap.core.labels import UNLABELLED, LabelVectors, class_numbers, train
 from medianmap.core.quality import inertia
 from medianmap.estimators.base import BaseMap, check_map
 from medianmap.estimators.classifier import majority_labels
-from medianmap.estimators.families import MedianMap, RelationalMap
+from medianmap.estimators.median import MedianMap
+from medianmap.estimators.relational import RelationalMap
 from medianmap.patches.clusterer import PatchClusterer
 from medianmap.patches.input import BLOCK, Input, distance_blocks, is_stream, read_input
 from medianmap.patches.one_patch import Patch, PatchSettings, cluster_patch

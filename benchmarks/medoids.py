@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM
+from medianmap.core.assignment import smoothed_winners
 from medianmap.core.neighborhood import make_lattice
 from medianmap.core.quality import som_cost, topographic_error
-from medianmap.core.winners import smoothed_winners
 from medianmap.datasets import load_globins
 from medianmap.sources import ALL, as_dissimilarity
 

@@ -58,7 +58,7 @@ def write_matrix(path: Path, n: int) -> None:
 
 def means(K: int, n_epochs: int) -> MedianKMeans:
     """The chapter's median K-means, whose prototypes are data points all the way."""
-    return MedianKMeans(K, metric="precomputed", annealing="median", search="gemm", n_epochs=n_epochs, random_state=0)
+    return MedianKMeans(K, metric="precomputed", annealing="median", search="gemm", max_iter=n_epochs, random_state=0)
 
 
 def main() -> None:

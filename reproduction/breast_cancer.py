@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import ShuffleSplit
 
-from medianmap.core.spaces import squared_distances
+from medianmap.core.vectors import squared_distances
 from medianmap.datasets import load_breast_cancer
-from medianmap.estimators.maps import BatchKMeans, BatchNeuralGas, MedianKMeans, MedianNeuralGas
+from medianmap.estimators.batch import BatchKMeans, BatchNeuralGas
+from medianmap.estimators.median import MedianKMeans, MedianNeuralGas
 from medianmap.sources.base import IntArray
 
 from .judging import affinity, faster_pam, has_kmedoids, judged, judged_medoids, neighbours, share

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from medianmap.estimators.maps import MedianKMeans, MedianNeuralGas
+from medianmap.estimators.median import MedianKMeans, MedianNeuralGas
 from medianmap.sources.base import IntArray
 
 from .judging import faster_pam, has_kmedoids, judged, judged_medoids, leave_one_out, neighbours, share

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from medianmap.core.quality import purity, quantization_error
-from medianmap.core.spaces import squared_distances
+from medianmap.core.vectors import squared_distances
 from medianmap.datasets import load_iris
+from medianmap.estimators.batch import BatchNeuralGas
 from medianmap.estimators.classifier import PrototypeClassifier
-from medianmap.estimators.maps import BatchNeuralGas, MedianNeuralGas
+from medianmap.estimators.median import MedianNeuralGas
 from medianmap.explore.refits import standard_error
 
 from .judging import affinity, faster_pam, has_kmedoids

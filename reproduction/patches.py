@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from medianmap.datasets import load_breast_cancer
-from medianmap.estimators.maps import MedianNeuralGas
+from medianmap.estimators.median import MedianNeuralGas
 from medianmap.patches.clusterer import PatchClusterer
 
 from .judging import share

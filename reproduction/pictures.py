@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from medianmap.datasets import load_iris
-from medianmap.estimators.maps import BatchNeuralGas, MedianNeuralGas
+from medianmap.estimators.batch import BatchNeuralGas
+from medianmap.estimators.median import MedianNeuralGas
 from medianmap.explore.refits import standard_error
 from medianmap.utils.extras import require
 from medianmap.utils.files import atomic

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import ShuffleSplit
 
-from medianmap.estimators.maps import MedianKMeans, MedianNeuralGas
+from medianmap.estimators.median import MedianKMeans, MedianNeuralGas
 from medianmap.explore.beta_path import BETAS
 from medianmap.explore.refits import standard_error
 from medianmap.sources.base import IntArray

@@ -9,7 +9,7 @@ from support.strategies import cases
 
 from medianmap import MedianSOM, reference
 from medianmap.core.neighborhood import make_lattice
-from medianmap.estimators.base import as_generator
+from medianmap.estimators.fit import as_generator
 from medianmap.search import strategies_for
 
 # Every map with every search that fits it.

@@ -10,10 +10,11 @@ from ._version import __version__
 from .utils.providers import provide
 
 if TYPE_CHECKING:
+    from .estimators.batch import BatchKMeans, BatchNeuralGas, BatchSOM
     from .estimators.classifier import PrototypeClassifier
-    from .estimators.maps import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM
+    from .estimators.median import MedianKMeans, MedianNeuralGas, MedianSOM
     from .estimators.model_file import load, save
-    from .estimators.relational_maps import RelationalKMeans, RelationalNeuralGas, RelationalSOM
+    from .estimators.relational import RelationalKMeans, RelationalNeuralGas, RelationalSOM
     from .explore.beta_path import beta_path
     from .explore.health import check_dissimilarity
     from .explore.k_path import k_path
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 
 # Names are imported when first used, so that `medianmap --help` does not wait for compilers and linear algebra.
 _HOME = {
-    "MedianKMeans": ".estimators.maps",
-    "MedianNeuralGas": ".estimators.maps",
-    "MedianSOM": ".estimators.maps",
-    "BatchKMeans": ".estimators.maps",
-    "BatchNeuralGas": ".estimators.maps",
-    "BatchSOM": ".estimators.maps",
-    "RelationalKMeans": ".estimators.relational_maps",
-    "RelationalNeuralGas": ".estimators.relational_maps",
-    "RelationalSOM": ".estimators.relational_maps",
+    "MedianKMeans": ".estimators.median",
+    "MedianNeuralGas": ".estimators.median",
+    "MedianSOM": ".estimators.median",
+    "BatchKMeans": ".estimators.batch",
+    "BatchNeuralGas": ".estimators.batch",
+    "BatchSOM": ".estimators.batch",
+    "RelationalKMeans": ".estimators.relational",
+    "RelationalNeuralGas": ".estimators.relational",
+    "RelationalSOM": ".estimators.relational",
     "PrototypeClassifier": ".estimators.classifier",
     "PatchClusterer": ".patches.clusterer",
     "all_pairs": ".sources.all_pairs",

@@ -21,8 +21,7 @@ from medianmap import MedianSOM, PrototypeClassifier, load, save
 from medianmap.app import settings
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
-from medianmap.core import neighborhood
-from medianmap.estimators import families
+from medianmap.estimators import parameters
 from medianmap.metrics import bind
 from medianmap.readers import read, write_phylip
 
@@ -102,8 +101,8 @@ def test_how_a_map_is_trained(here):
 
 
 def test_choices_are_those_of_the_maps():
-    assert settings.ANNEALINGS == families.ANNEALINGS
-    assert settings.NEIGHBORHOODS == neighborhood.NEIGHBORHOODS
+    assert settings.ANNEALINGS == parameters.ANNEALINGS
+    assert settings.NEIGHBORHOODS == parameters.NEIGHBORHOODS
 
 
 def test_same_seed_same_bytes_also_with_threads(here):

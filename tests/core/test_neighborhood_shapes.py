@@ -14,7 +14,8 @@ from support.strategies import cases
 
 from medianmap import MedianNeuralGas, MedianSOM, PatchClusterer, load, reference, save
 from medianmap.core.assignment import OnLattice, Rank
-from medianmap.core.neighborhood import NEIGHBORHOODS, h, make_lattice
+from medianmap.core.neighborhood import h, make_lattice
+from medianmap.estimators.parameters import NEIGHBORHOODS
 from medianmap.search import STRATEGIES, strategies_for
 
 ANNEALED = ("gas", "som")

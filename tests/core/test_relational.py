@@ -17,7 +17,7 @@ from medianmap import (
     load,
     save,
 )
-from medianmap.core.relational import RelationalSpace, snapped
+from medianmap.core.spaces import RelationalSpace, snapped
 from medianmap.explore import prototype_dissimilarities, two_best
 from medianmap.explore.beta_path import beta_path
 from medianmap.refine import swap_medoids

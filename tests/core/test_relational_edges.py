@@ -10,7 +10,7 @@ from test_relational import RELATIONAL
 from medianmap import RelationalKMeans, RelationalNeuralGas, RelationalSOM, k_path, load, save, width_front
 from medianmap.core.quality import medoid_silhouette
 from medianmap.core.ranks import rank_points
-from medianmap.core.relational import RelationalSpace
+from medianmap.core.spaces import RelationalSpace
 from medianmap.explore import prototype_dissimilarities, superclusters, two_best
 from medianmap.sources import as_dissimilarity
 

@@ -179,8 +179,8 @@ def test_a_capped_run_says_that_it_did_not_converge(rng):
     assert (capped.n_iter_, capped.converged_) == (1, False)
     assert free.converged_
     assert free.n_iter_ > 1
-    assert MedianKMeans(10, n_epochs=1, **params).fit(D).n_iter_ == 1
-    both = MedianKMeans(10, n_epochs=1, **params | {"annealing": "relational"}).fit(D)
+    assert MedianKMeans(10, max_iter=1, **params).fit(D).n_iter_ == 1
+    both = MedianKMeans(10, max_iter=1, **params | {"annealing": "relational"}).fit(D)
     assert (both.n_iter_, both.converged_) == (2, False)  # one of each kind of prototype
 
 

@@ -13,9 +13,10 @@ import pytest
 from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 
 from medianmap import MedianKMeans, MedianNeuralGas, RelationalKMeans
-from medianmap.core.engine import Problem
-from medianmap.core.restarts import run_all
-from medianmap.core.spaces import MedianSpace, VectorSpace
+from medianmap.core.assignment import Winner
+from medianmap.core.engine import Problem, run_all
+from medianmap.core.spaces import MedianSpace
+from medianmap.core.vectors import VectorSpace
 from medianmap.sources import DenseSource
 from medianmap.utils.threads import alone, n_threads, run_chunks
 
@@ -60,7 +61,7 @@ def test_a_users_function_is_called_from_the_users_thread_in_order(rng):
 
 
 def problem(space):
-    return Problem(space, None, np.ones(space.n_points))  # type: ignore[arg-type]
+    return Problem(space, Winner(), np.ones(space.n_points))
 
 
 def test_runs_lie_in_threads_of_their_own_that_do_not_split_further(rng):

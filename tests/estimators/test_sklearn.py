@@ -22,7 +22,7 @@ from medianmap import (
     RelationalNeuralGas,
     RelationalSOM,
 )
-from medianmap.estimators.base import as_generator
+from medianmap.estimators.fit import as_generator
 
 # A grid of one row: the check of clusterers wants no empty cluster between others, which a SOM may well have.
 VECTORS = [

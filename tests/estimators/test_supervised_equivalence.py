@@ -8,8 +8,8 @@ from support.maps import BATCH, METHODS, blob_distances, blobs, estimator, refer
 from support.strategies import cases
 
 from medianmap import PrototypeClassifier, reference
-from medianmap.core.spaces import VectorSpace
-from medianmap.estimators.base import as_generator
+from medianmap.core.vectors import VectorSpace
+from medianmap.estimators.fit import as_generator
 
 # The search does not see the labels; one of each kind suffices beside the unsupervised comparisons.
 PAIRS = [(method, search) for method in METHODS for search in ("auto", "standard", "gemm")]

@@ -62,7 +62,7 @@ def test_the_last_prototypes_and_no_others_are_taken_up(X):
 @pytest.mark.parametrize("kind", [MedianKMeans, RelationalKMeans])
 def test_a_point_of_a_prototype_that_is_gone(X, kind):
     warm = made(kind, warm_start=True).fit(X)
-    with pytest.raises(ValueError, match=r"need point \d+ of the fit before, but X has 20 points"):
+    with pytest.raises(ValueError, match=r"point \d+ .*X has 20 points"):
         warm.fit(X[:20])
     m = np.ones(len(X))
     m[warm.medoid_indices_[0] if kind is MedianKMeans else warm.support_[0]] = 0
@@ -83,7 +83,7 @@ def test_points_without_weight_are_passed_over(X):
 
 def test_other_shapes_are_refused(X):
     warm = made(BatchKMeans, warm_start=True).fit(X)
-    with pytest.raises(ValueError, match="with the 8 prototypes of the fit before, but there are to be 5"):
+    with pytest.raises(ValueError, match=r"8 prototypes.*there are to be 5"):
         warm.set_params(n_clusters=5).fit(X)
     with pytest.raises(ValueError, match="X has 2 features, the fit before had 3"):
         made(BatchKMeans, warm_start=True).fit(X).fit(X[:, :2])

@@ -18,7 +18,7 @@ from medianmap import (
 from medianmap.core.engine import State
 from medianmap.core.quality import kmeans_cost
 from medianmap.datasets import load_iris
-from medianmap.estimators.base import Supervision
+from medianmap.estimators.fit import Supervision
 from medianmap.explore.beta_path import BetaPath, beta_path
 from medianmap.explore.refits import standard_error
 

@@ -22,9 +22,11 @@ from medianmap import (
     k_path,
 )
 from medianmap.core.quality import medoid_silhouette
-from medianmap.core.spaces import MedianSpace, VectorSpace
+from medianmap.core.spaces import MedianSpace
 from medianmap.core.start import spread
-from medianmap.estimators.base import BaseMap, as_generator
+from medianmap.core.vectors import VectorSpace
+from medianmap.estimators.base import BaseMap
+from medianmap.estimators.fit import as_generator
 
 MAPS = [MedianKMeans, MedianNeuralGas, BatchKMeans, BatchNeuralGas]
 

@@ -10,7 +10,8 @@ from support.maps import blob_distances, blobs
 from medianmap import BatchSOM, MedianKMeans, MedianSOM, reference, width_front
 from medianmap.core.engine import Epoch
 from medianmap.core.quality import topographic_error
-from medianmap.estimators.base import BaseMap, as_generator
+from medianmap.estimators.base import BaseMap
+from medianmap.estimators.fit import as_generator
 from medianmap.explore.width_front import pareto
 
 GRID = (3, 4)

@@ -5,7 +5,7 @@ import pytest
 from support.maps import METHODS, blobs, estimator, reference_fit
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, reference
-from medianmap.estimators.base import as_generator
+from medianmap.estimators.fit import as_generator
 from medianmap.patches.tree import seed_of
 
 K, P = 4, 30

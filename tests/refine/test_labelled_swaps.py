@@ -7,7 +7,7 @@ import pytest
 from support.maps import blob_distances, blobs
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier
-from medianmap.core.assignment import LabelTerm
+from medianmap.core.label_term import LabelTerm
 from medianmap.core.labels import training_labels
 from medianmap.refine.labelled import labelled_source
 from medianmap.sources import ALL, as_dissimilarity

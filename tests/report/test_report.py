@@ -126,7 +126,7 @@ def test_what_is_listed_fits(points, n_free, most):
 def test_names_too_long_for_a_page_are_left_to_the_file(rng):
     X = rng.normal(size=(30_000, 2))
     ids = [f"{'<>&' * 12}{i:05d}" for i in range(len(X))]
-    content = gather(BatchKMeans(20, random_state=0, n_epochs=2).fit(X), X, ids=ids)
+    content = gather(BatchKMeans(20, random_state=0, max_iter=2).fit(X), X, ids=ids)
     listed = content["listed"]
     assert 0 < listed["n_listed"] < listed["n_searchable"] < 30_000
     assert not listed["complete"]
@@ -158,7 +158,7 @@ def test_a_graph_by_brute_force(gas, D):
 
 def test_too_many_edges_leave_the_strongest(rng):
     X = rng.normal(size=(3000, 12))
-    content = gather(BatchKMeans(40, random_state=0, n_epochs=2).fit(X), X)
+    content = gather(BatchKMeans(40, random_state=0, max_iter=2).fit(X), X)
     assert len(content["edges"]) == 240
     assert content["edges_left_out"] > 0
 
@@ -193,7 +193,7 @@ def test_the_other_maps(som, D, rng):
 
 def test_an_empty_neuron_has_no_quality_and_no_nearest_point():
     X = np.array([[0.0], [0.1], [10.0]])
-    content = gather(BatchKMeans(3, init=np.array([[0.0], [10.0], [99.0]]), n_epochs=1).fit(X), X)
+    content = gather(BatchKMeans(3, init=np.array([[0.0], [10.0], [99.0]]), max_iter=1).fit(X), X)
     assert content["empty"] == 1
     assert content["neurons"][2] | {"x": 0, "y": 0, "group": 0} == {
         "neuron": 2, "x": 0, "y": 0, "hits": 0, "u": None, "quality": None, "group": 0, "exemplar": None,

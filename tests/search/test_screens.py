@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from support.strategies import matrix
 
 from medianmap import MedianNeuralGas, MedianSOM, reference
+from medianmap.core.assignment import nearest, smoothed_winners
 from medianmap.core.neighborhood import h
-from medianmap.core.winners import nearest, smoothed_winners
 from medianmap.search import lowrank
 from medianmap.search.certified import FieldScreen, RankScreen
 from medianmap.search.lowrank import LowRank

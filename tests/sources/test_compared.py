@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from medianmap import MedianKMeans, MedianNeuralGas, PrototypeClassifier, as_dissimilarity
-from medianmap.estimators.relational_maps import RelationalKMeans
+from medianmap.estimators.relational import RelationalKMeans
 from medianmap.sources.all_pairs import all_pairs
 
 WORDS = ["heron", "herons", "hero", "heroes", "quark", "quarks", "quart", "quartz", "park", "parks"]

@@ -169,7 +169,7 @@ def make_map(
     **options: Any,
 ) -> BaseMap:
     """The median map of that kind, not fitted; options of None are left to it."""
-    from ..estimators.maps import MedianKMeans, MedianNeuralGas, MedianSOM
+    from ..estimators.median import MedianKMeans, MedianNeuralGas, MedianSOM
 
     given = {name: value for name, value in options.items() if value is not None}
     given["refine"] = None if refine == "none" else refine

@@ -1,26 +1,29 @@
-"""G -> weights A (K, N): what point i counts for prototype j. Winner (K-means), rank (neural gas), lattice (SOM).
+"""G -> weights A (K, N): what point i counts for prototype j. Nearest (K-means), ranks (neural gas), lattice (SOM).
 
-The label term of supervised maps is added to G here; what the assignment sees is then d_beta instead of d.
+The winner of a point is the nearest prototype, I(i) = argmin_j G[i, j], or for a SOM that of Heskes,
+I*(i) = argmin_j sum_l H[j, l] G[i, l], found exactly by a float32 screen and the canonical sum; the lowest j on ties.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numba import njit
-from scipy.sparse import csr_array
+from numpy.typing import NDArray
 
+from ..search.canonical import LANES, canonical_dot
+from ..search.gemm import product_costs
+from ..search.screens import LARGEST, as_float32, product_work, weight_product
 from ..search.weights import FieldWeights, RankWeights, Weights
 from ..sources.base import FloatArray, IntArray, panels
-from ..utils.threads import run_chunks
-from .labels import LabelVectors
+from ..sources.memory import DenseSource
+from ..utils.threads import limited, run_chunks
 from .neighborhood import Lattice, h
 from .quality import kmeans_cost, neural_gas_cost, som_cost
 from .ranks import rank_points
-from .winners import smoothed_winners
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,32 @@ class Assigned:
 class Assignment(Protocol):
     """G (N, K), sigma and multiplicities m (N,), all positive -> weights and cost."""
 
+    @property
+    def lattice(self) -> Lattice | None:
+        """The lattice that says which prototypes are neighbours; None without one."""
+        ...
+
+    @property
+    def anneals(self) -> bool:
+        """Whether sigma plays a part."""
+        ...
+
+    def fresh(self) -> Assignment:
+        """The same assignment with nothing remembered, for a run of its own."""
+        ...
+
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned: ...
 
 
 @dataclass(frozen=True)
 class Winner:
     """A[j, i] = m_i if j is the nearest prototype of i (lowest j on ties), else 0. Sigma plays no part."""
+
+    lattice: ClassVar[None] = None
+    anneals: ClassVar[bool] = False
+
+    def fresh(self) -> Winner:
+        return self
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
         return Assigned(FieldWeights(np.eye(G.shape[1]), G.argmin(axis=1), m), kmeans_cost(G, m))
@@ -56,6 +79,11 @@ class Rank:
 
     neighborhood: str = "exponential"
     memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    lattice: ClassVar[None] = None
+    anneals: ClassVar[bool] = True
+
+    def fresh(self) -> Rank:
+        return replace(self, memory={})
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
         if self.memory.get("G") is not G:  # the prototypes moved
@@ -78,6 +106,10 @@ class OnLattice:
 
     lattice: Lattice
     neighborhood: str = "exponential"
+    anneals: ClassVar[bool] = True
+
+    def fresh(self) -> OnLattice:
+        return self
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
         nd, H = self.lattice.distances, self.lattice.weights(sigma, self.neighborhood)
@@ -91,96 +123,112 @@ class OnLattice:
         return Assigned(FieldWeights(H, winner, m), som_cost(minimum, m))
 
 
-@dataclass(frozen=True)
-class LabelTerm:
-    """d_beta[i, j] = (beta / scale) d[i, j] + (1 - beta) |y_i - Y_j|^2,   Y_j = sum_i A[j, i] y_i / sum_i A[j, i].
+# --- winners
 
-    A point without label has the first part alone and adds nothing to Y. Both steps of an epoch then lower the same
-    cost with d_beta in the place of d: the label part does not depend on where the prototype is, and Y is a mean.
+# Points a chunk: their dissimilarities to 500 prototypes then fit in the second-level cache.
+CHUNK = 128
+
+
+def nearest(G: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
+    """(winner (N,), its dissimilarity (N,)) for G (N, K)."""
+    GT = G.T
+    if not (GT.flags.c_contiguous and GT.dtype in (np.float32, np.float64)):
+        winner = G.argmin(axis=1)
+        return winner, G[np.arange(len(G)), winner]
+    at, least = np.zeros(len(G), np.int32), GT[0].copy()
+    _nearest(GT, at, least)
+    return at.astype(np.intp), least
+
+
+def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None) -> tuple[IntArray, FloatArray]:
+    """(winner (N,), its smoothed dissimilarity (N,)) for GT (K, N) and H (K, K); the lowest j on ties.
+
+    This is the search for prototypes in small: weights G[i], candidates the rows of H. The same rule decides: what the
+    lower bounds cannot discard is compared by the canonical sum over l.
     """
+    K, N = GT.shape
+    if float(GT.min()) < 0:
+        return _plain_winners(GT, H, n_jobs)
+    if float(GT.max()) * K > LARGEST:
+        found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), DenseSource(H, symmetric=True))
+        winner = found.best_of_all()
+        return winner, np.array([found.evaluate(i, winner[i : i + 1])[0] for i in range(N)])
+    H32 = as_float32(H)
+    work = product_work(H32, N)
+    name = min(work, key=lambda name: work[name])
+    bounds = weight_product(name, H32, GT if GT.dtype == np.float32 else as_float32(GT), n_jobs)
+    winner, cost = np.empty(N, np.intp), np.empty(N)
+    factor = 1 - bounds.relative
+    run_chunks(
+        lambda part: _certify(bounds.L, factor, bounds.absolute, GT, H, part.start, part.stop, winner, cost),
+        list(panels(N, CHUNK)),
+        n_jobs,
+    )
+    return winner, cost
 
-    labels: LabelVectors
-    beta: float
-    scale: float = 1.0
 
-    def added_to(self, G: FloatArray, Y: FloatArray) -> FloatArray:
-        """d_beta (N, K) for G (N, K) and Y (K, C); G itself when beta = 1."""
-        if self.beta == 1.0:
-            return G
-        distinct, code = self.distinct_labels
-        seen = np.empty(G.shape[::-1])
-        GT = np.ascontiguousarray(G.T)
+def _plain_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
+    """The same by products of fixed shape: the bounds of the screen hold for sums without cancellation only."""
+    winner, cost = np.empty(GT.shape[1], np.intp), np.empty(GT.shape[1])
 
-        def add(js: slice) -> None:
-            _add_label_term(GT[js], distinct, code, Y[js], self.beta / self.scale, 1.0 - self.beta, seen[js])
+    def work(part: slice) -> None:
+        smoothed = H @ GT[:, part]
+        winner[part] = smoothed.argmin(axis=0)
+        cost[part] = smoothed.min(axis=0)
 
-        run_chunks(add, list(panels(len(Y), 8)), None)
-        return seen.T
-
-    def means(self, weights: Weights, Y: FloatArray) -> FloatArray:
-        """New label vectors (K, C); a prototype with no weight on labelled points keeps its own."""
-        level, value = weights.levels
-        rows, Y = self._rows, Y.copy()
-
-        def average(js: slice) -> None:
-            own = level[js] if len(level) > 1 else level
-            _label_means(own, value[js], weights.m, rows.indptr, rows.indices, rows.data, Y[js])
-
-        run_chunks(average, list(panels(len(Y), 8)), None)
-        return Y
-
-    def first(self, weights: Weights) -> FloatArray:
-        """Label vectors to start from, (K, C): the means, or the share of each class where there is no weight."""
-        m = weights.m[self.labels.known, None]
-        share = (m * self.labels.y[self.labels.known]).sum(axis=0) / m.sum()
-        return self.means(weights, np.tile(share, (len(weights.levels[1]), 1)))
-
-    def settled(self, before: FloatArray, after: FloatArray) -> bool:
-        """Whether the next assignment sees the same labels."""
-        return self.beta == 1.0 or bool(np.array_equal(before, after))
-
-    @cached_property
-    def distinct_labels(self) -> tuple[FloatArray, IntArray]:
-        """Distinct label vectors (U, C), and which of them each point has, (N,); -1 without label."""
-        distinct, inverse = np.unique(self.labels.y[self.labels.known], axis=0, return_inverse=True)
-        code = np.full(len(self.labels.known), -1, np.intp)
-        code[self.labels.known] = inverse.ravel()
-        return distinct, code
-
-    @cached_property
-    def _rows(self) -> csr_array:
-        """The label vectors without their zeros: a hard label is one entry, no label is none."""
-        return csr_array(self.labels.y)
+    with limited(1):
+        run_chunks(work, list(panels(GT.shape[1], CHUNK)), n_jobs)
+    return winner, cost
 
 
 @njit(cache=True, nogil=True)
-def _add_label_term(GT, distinct, code, Y, a, b, seen):  # type: ignore[no-untyped-def]
-    """seen[j, i] = a GT[j, i] + b |y_i - Y_j|^2; the squares of U label vectors, not of N, are computed."""
-    term = np.empty(len(distinct))
-    for j in range(GT.shape[0]):
-        for u in range(distinct.shape[0]):
-            total = 0.0
-            for c in range(distinct.shape[1]):
-                total += (distinct[u, c] - Y[j, c]) ** 2
-            term[u] = b * total
-        for i in range(GT.shape[1]):
-            d = a * np.float64(GT[j, i])
-            seen[j, i] = d + term[code[i]] if code[i] >= 0 else d
+def _nearest(GT, at, least):  # type: ignore[no-untyped-def]
+    """at[i] and least[i] of all rows but the first, without a branch, so that many columns are compared at once."""
+    for start in range(0, GT.shape[1], CHUNK):
+        p, a = at[start : start + CHUNK], least[start : start + CHUNK]
+        for j in range(1, GT.shape[0]):
+            g, k = GT[j, start : start + CHUNK], np.int32(j)
+            for i in range(a.shape[0]):
+                v, before, who = g[i], a[i], p[i]
+                a[i] = v if v < before else before
+                p[i] = k if v < before else who
 
 
 @njit(cache=True, nogil=True)
-def _label_means(level, value, m, start, column, share, Y):  # type: ignore[no-untyped-def]
-    """Y[j] = sum_i A[j, i] y_i / sum_i A[j, i] over labelled points, in their order; A[j, i] = value[j, level] m_i."""
-    for j in range(Y.shape[0]):
-        own = level[j % level.shape[0]]  # one row serves all prototypes where the level is the point's field
-        total = 0.0
-        mean = np.zeros(Y.shape[1])
-        for i in range(len(m)):
-            if start[i] == start[i + 1]:
-                continue
-            a = value[j, own[i]] * m[i]
-            total += a
-            for k in range(start[i], start[i + 1]):
-                mean[column[k]] += a * share[k]
-        if total > 0.0:
-            Y[j] = mean / total
+def _certify(L, factor, absolute, GT, H, first, last, winner, cost):  # type: ignore[no-untyped-def]
+    """Points first .. last - 1: the least bound is evaluated, then all whose bound does not exceed the least cost."""
+    K, n = H.shape[0], last - first
+    low = L[0, first:last].copy()
+    start = np.zeros(n, np.int32)
+    for j in range(1, K):
+        row = L[j, first:last]
+        for i in range(n):
+            if row[i] < low[i]:
+                low[i] = row[i]
+                start[i] = j
+    g = np.empty((n, K))
+    for j in range(K):
+        for i in range(n):
+            g[i, j] = np.float64(GT[j, first + i])
+    lanes = np.empty(LANES)
+    limit = np.empty(n, np.float32)
+    largest = absolute.max()
+    for i in range(n):
+        winner[first + i] = start[i]
+        c = canonical_dot(g[i], H[start[i]], lanes)
+        cost[first + i] = c
+        limit[i] = np.float32((c + largest) / factor * (1 + 1e-6)) + np.float32(1e-38)
+    for j in range(K):
+        row = L[j, first:last]
+        rivals = 0
+        for i in range(n):
+            rivals += row[i] <= limit[i]
+        if rivals == 0:
+            continue
+        for i in range(n):
+            if row[i] <= limit[i] and j != start[i]:
+                c = canonical_dot(g[i], H[j], lanes)
+                if c < cost[first + i] or (c == cost[first + i] and j < winner[first + i]):
+                    winner[first + i] = j
+                    cost[first + i] = c
+                    limit[i] = np.float32((c + largest) / factor * (1 + 1e-6)) + np.float32(1e-38)

@@ -1,18 +1,24 @@
-"""The only training loop in the project: assignment, then prototypes, while sigma falls; then until nothing moves."""
+"""The training loop: assignment, then prototypes, while sigma falls; then until nothing moves. Several starts too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from threading import Event
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray
-from .assignment import Assignment, LabelTerm
+from ..utils.threads import alone, limited, outer_threads, stop_if_asked
+from .assignment import Assignment
+from .label_term import LabelTerm
 from .quality import inertia, quantization_error
 from .spaces import Space
+
+HISTORY = np.dtype([("sigma", "f8"), ("cost", "f8"), ("quantization_error", "f8"), ("terms", "i8"), ("moved", "i8")])
 
 
 def no_labels() -> FloatArray:
@@ -31,6 +37,15 @@ class Problem:
     assignment: Assignment
     m: FloatArray
     label_term: LabelTerm | None = None
+
+    def fresh(self) -> Problem:
+        """The same problem with nothing remembered, for a run of its own."""
+        return replace(self, space=self.space.fresh(), assignment=self.assignment.fresh())
+
+    @property
+    def supervised(self) -> bool:
+        """Whether labels count in the assignment."""
+        return self.label_term is not None and self.label_term.beta < 1
 
 
 @dataclass(frozen=True)
@@ -59,7 +74,13 @@ class State:
     converged: bool = False
     swaps: int = 0
 
+    def records(self) -> NDArray[Any]:
+        """The history as a record array, one record per epoch."""
+        names = HISTORY.names or ()
+        return np.array([tuple(getattr(epoch, name) for name in names) for epoch in self.history], HISTORY)
 
+
+T = TypeVar("T")
 OnEpoch: TypeAlias = Callable[[Epoch], Any]
 
 
@@ -124,3 +145,35 @@ def anneal(
         if t >= len(sigmas) - 1 and sigma == sigma_end and state.converged:
             break
     return state
+
+
+def run_all(
+    train: Callable[[Problem, int, OnEpoch], T], problem: Problem, n_runs: int, n_jobs: int | None, watch: OnEpoch
+) -> Iterator[T]:
+    """train(problem, run, on_epoch) for each run in turn, one run a thread: their epochs wait for nobody.
+
+    The runs share the data. What a search learns from epoch to epoch stays with its run, so that even the counts of
+    its work do not depend on the threads. An outcome is given away as soon as those before it are: whoever keeps the
+    best need not hold them all.
+    """
+    workers = min(outer_threads(n_jobs), n_runs) if problem.space.shareable else 1
+    if workers <= 1:
+        yield from (train(problem.fresh(), run, watch) for run in range(n_runs))
+        return
+    stop = Event()
+
+    def watched(epoch: Epoch) -> None:
+        stop_if_asked()
+        watch(epoch)
+
+    def work(run: int) -> T:
+        with alone(stop):
+            return train(problem.fresh(), run, watched)
+
+    with limited(1), ThreadPoolExecutor(workers, thread_name_prefix="medianmap-run") as pool:
+        try:
+            yield from pool.map(work, range(n_runs))
+        except BaseException:  # a run's failure, or that of whoever takes the outcomes
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

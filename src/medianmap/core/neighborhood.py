@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 # Products of smaller weights with small dissimilarities would be subnormal: slow, and without a relative error bound.
 SMALLEST_WEIGHT = 1e-290
 
-NEIGHBORHOODS = ("exponential", "gaussian")
-
 
 def h(t: ArrayLike, sigma: float, neighborhood: str = "exponential", least: ArrayLike = 0.0) -> NDArray[np.float64]:
     """h_sigma(t) / h_sigma(least), flushed to zero below SMALLEST_WEIGHT; least = 0 gives h_sigma(t) itself.

@@ -1,42 +1,71 @@
-"""What a prototype is: a data point (median) or a mean vector (batch); combinations of the data are in relational.py.
+"""Where prototypes live: on data points (median), or among their convex combinations (relational).
 
-The only places where the three differ.
+A median prototype is an index w_j of a data point. A relational one is w_j = sum_l alpha_j[l] x_l with
+sum_l alpha_j[l] = 1, known by its coefficients alone: for symmetric D
+
+    d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2,
+
+which is |x_i - w_j|^2 where D holds squared Euclidean distances, whatever the vectors are (Hammer and Hasenfuss 2010).
+Elsewhere it is the same formula in the pseudo-Euclidean space of D, and may be negative. For an asymmetric D the first
+term reads D[i, l] from the point to the data, as everywhere; the second sees the symmetric part only.
+
+Mean vectors (batch maps) are in vectors.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
+from scipy.sparse import csr_array
 
 from ..search import Search, make_search
 from ..search.weights import Weights
-from ..sources.base import FloatArray, Index, IntArray, Source, mean_of_pairs, panels, points_to
-from ..sources.memory import RectangleSource, SubsetSource
-from ..utils.threads import run_chunks
+from ..sources.base import (
+    ALL,
+    FloatArray,
+    Index,
+    IntArray,
+    Source,
+    mean_of_pairs,
+    panels,
+    plain,
+    point_rows,
+    points_to,
+    rows_per_panel,
+)
+from ..sources.memory import DenseSource, RectangleSource, SubsetSource
+from ..utils.threads import limited, run_chunks
 
-COLLISIONS = ("distinct", "noise", "allow")
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.
 NOISE = 1e-3
 
-# Points a chunk: small enough to share out, large enough to hide the cost of a call.
-CHUNK = 4096
+# Coefficients below this share of the prototype's largest are dropped, and the others scaled up to sum 1 again.
+TOLERANCE = 1e-12
+
+# BLAS multiplies zeros faster than a loop leaves them out, until so few coefficients are left.
+SPARSE = 0.04
+
+# Products of float32 numbers below this lose digits, or all of them.
+TINY = 1e-30
+
+# Points a chunk of a product, points and prototypes a chunk of a sparse one: what they sum up stays in the cache.
+CHUNK, POINTS, PROTOTYPES = 256, 1024, 8
 
 
 class Space(Protocol):
-    """Prototypes P: indices (K,) or vectors (K, M)."""
+    """Prototypes P: indices (K,), coefficients (K, N) or vectors (K, M)."""
 
     @property
     def n_points(self) -> int: ...
 
     @property
     def n_features(self) -> int | None:
-        """Length of a prototype vector; None where prototypes are indices."""
+        """Length of a prototype vector; None where prototypes are no vectors."""
         ...
 
     def at(self, indices: IntArray) -> NDArray[Any]:
@@ -55,6 +84,14 @@ class Space(Protocol):
         """G (N, K) from every point to every prototype."""
         ...
 
+    def final_distances(self, P: NDArray[Any]) -> FloatArray:
+        """The same as `predict` will see it, to the last bit."""
+        ...
+
+    def as_squares(self, d: FloatArray) -> FloatArray:
+        """Dissimilarities as squared lengths, which classical scaling takes."""
+        ...
+
     def mean(self, m: FloatArray) -> float:
         """Mean dissimilarity of all N^2 pairs, a pair (i, l) counting m_i m_l."""
         ...
@@ -65,6 +102,15 @@ class Space(Protocol):
 
     def update(self, weights: Weights, P: NDArray[Any]) -> tuple[NDArray[Any], int]:
         """New prototypes that minimise the cost for these weights, and the number of terms evaluated."""
+        ...
+
+    def fresh(self) -> Self:
+        """The same space with nothing remembered, for a run of its own."""
+        ...
+
+    @property
+    def shareable(self) -> bool:
+        """Whether several threads can read the data at the same time."""
         ...
 
     # --- what the folders above ask
@@ -78,8 +124,41 @@ class Space(Protocol):
         ...
 
 
+class _OnSource:
+    """What median and relational spaces share: dissimilarities from a source."""
+
+    source: Source
+
+    @property
+    def n_points(self) -> int:
+        return self.source.shape[0]
+
+    @property
+    def n_features(self) -> None:
+        return None
+
+    def mean(self, m: FloatArray) -> float:
+        return mean_of_pairs(self.source, m)
+
+    def fresh(self) -> Self:
+        return replace(self, memory={})  # type: ignore[type-var]
+
+    @property
+    def shareable(self) -> bool:
+        source = self.source  # a database, or a function of the user's, cannot be called from several threads
+        while isinstance(source, SubsetSource):
+            source = source.base
+        return isinstance(source, DenseSource)
+
+    def training_data(self, points: Index) -> Source:
+        return self.source if isinstance(points, slice) else SubsetSource(self.source, points)
+
+    def query_data(self, queries: Index, points: IntArray) -> Source:
+        return RectangleSource(self.source, np.arange(self.n_points)[queries], points)
+
+
 @dataclass(frozen=True)
-class MedianSpace:
+class MedianSpace(_OnSource):
     """w_j = argmin_l sum_i A[j, i] D[i, l] over data points l; a prototype without weight stays.
 
     Collisions. `distinct`: a candidate held by another prototype is passed over (see Finder.place). `noise`: the
@@ -92,14 +171,6 @@ class MedianSpace:
     collisions: str = "distinct"
     n_jobs: int | None = None
     memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def n_points(self) -> int:
-        return self.source.shape[0]
-
-    @property
-    def n_features(self) -> None:
-        return None
 
     def at(self, indices: IntArray) -> IntArray:
         return indices
@@ -116,8 +187,15 @@ class MedianSpace:
             self.memory["P"], self.memory["G"] = P, points_to(self.source, P)
         return self.memory["G"]
 
-    def mean(self, m: FloatArray) -> float:
-        return mean_of_pairs(self.source, m)
+    def final_distances(self, P: IntArray) -> FloatArray:
+        return self.distances(P)
+
+    def as_squares(self, d: FloatArray) -> FloatArray:
+        return (d / (d.max() or 1.0)) ** 2  # divided first: squares of large numbers leave the range of floats
+
+    def combinations(self) -> RelationalSpace:
+        """The space of the combinations of the same points."""
+        return RelationalSpace(self.source, self.n_jobs)
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G if self.collisions != "noise" else np.asfortranarray(G * (1 + NOISE * rng.random(G.shape)))
@@ -131,92 +209,200 @@ class MedianSpace:
         finder = self.search(weights, P)
         return finder.place(weights.alive, P, self.collisions == "distinct"), finder.terms
 
-    # --- what the folders above ask
-
-    def training_data(self, points: Index) -> Source:
-        return self.source if isinstance(points, slice) else SubsetSource(self.source, points)
-
-    def query_data(self, queries: Index, points: IntArray) -> Source:
-        return RectangleSource(self.source, np.arange(self.n_points)[queries], points)
-
 
 @dataclass(frozen=True)
-class VectorSpace:
-    """W_j = sum_i A[j, i] x_i / sum_i A[j, i]; G[i, j] = |x_i - W_j|^2; a prototype without weight stays.
+class RelationalSpace(_OnSource):
+    """alpha_j = A[j] / sum_i A[j, i]; prototypes are coefficients (K, N); a prototype without weight stays.
 
-    Sums run point by point in a fixed order, threads share out rows of G and prototypes: no result depends on their
-    number.
+    The mean of an epoch's weights minimises sum_i A[j, i] d(x_i, w) over w wherever D is squared Euclidean, and is a
+    stationary point for any symmetric D. Threads share out points, each with a fixed order of summation or one
+    single-threaded product of fixed shape: no result depends on their number. An epoch holds up to six arrays (K, N).
     """
 
-    X: FloatArray
+    source: Source
     n_jobs: int | None = None
-
-    @property
-    def n_points(self) -> int:
-        return len(self.X)
-
-    @property
-    def n_features(self) -> int:
-        return self.X.shape[1]
+    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, indices: IntArray) -> FloatArray:
-        return self.X[indices]  # an index array copies
-
-    def subset(self, keep: IntArray) -> VectorSpace:
-        return replace(self, X=self.X[keep])
-
-    def lifted(self, P: FloatArray, keep: IntArray) -> FloatArray:
+        P = np.zeros((len(indices), self.n_points))
+        P[np.arange(len(indices)), indices] = 1.0
         return P
 
-    def distances(self, P: FloatArray) -> FloatArray:
-        return squared_distances(self.X, P, self.n_jobs)
+    def subset(self, keep: IntArray) -> RelationalSpace:
+        return RelationalSpace(SubsetSource(self.source, keep), self.n_jobs)
 
-    def mean(self, m: FloatArray) -> float:
-        # The squared distances of all pairs, without going over them: twice the variance.
-        p = (m / m.sum())[:, None]
-        center = (p * self.X).sum(axis=0)
-        return 2.0 * float((p * (self.X - center) ** 2).sum())
+    def lifted(self, P: FloatArray, keep: IntArray) -> FloatArray:
+        whole = np.zeros((len(P), self.n_points))
+        whole[:, keep] = P
+        return whole
+
+    def distances(self, P: FloatArray) -> FloatArray:
+        # The very same array while prototypes stand still, as in MedianSpace.
+        if "P" not in self.memory or not np.array_equal(self.memory["P"], P):
+            dense = np.count_nonzero(P) > SPARSE * P.size
+            self.memory["P"], self.memory["G"] = P, self._dense(P) if dense else self._sparse(P)
+        return self.memory["G"]
+
+    def final_distances(self, P: FloatArray) -> FloatArray:
+        return self.rowwise(P)[0]
+
+    def as_squares(self, d: FloatArray) -> FloatArray:
+        return d  # relational maps take a matrix as squared distances
+
+    def rowwise(self, P: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """G (N, K), each pair by itself, the same bits whatever stands around it; and the self terms (K,)."""
+        n, alpha = self.n_points, csr_array(P)
+        blocks = (self.source.block(rows, ALL) for rows in panels(n, rows_per_panel(n)))
+        Q = np.concatenate([products(block, alpha, self.n_jobs) for block in blocks])
+        s = self_terms(P, Q.T)
+        return np.asfortranarray(Q - s + 0.0), s  # + 0.0: no negative zeros, whose bits order differently
+
+    def _sparse(self, P: FloatArray) -> FloatArray:
+        """The same by whole rows of candidates, where they lie in memory: a few times as fast, to the same bits."""
+        C = point_rows(self.source)
+        if C is None or not self.source.symmetric:
+            return self.rowwise(P)[0]
+        alpha, Q = csr_array(P), np.zeros(P.shape)
+
+        def add(js: slice) -> None:
+            _add_rows(C, alpha.indptr[js.start : js.stop + 1], alpha.indices, alpha.data, Q[js])
+
+        run_chunks(add, list(panels(len(P), PROTOTYPES)), self.n_jobs)
+        return (Q - self_terms(P, Q)[:, None] + 0.0).T
+
+    def _dense(self, P: FloatArray) -> FloatArray:
+        """The same by BLAS in the precision of D, up to rounding: much faster where most coefficients count."""
+        single = self.source.dtype == np.float32
+        Q = self._product(P.astype(np.float32 if single else np.float64, copy=False))
+        if single and not TINY < Q.max() < np.inf:  # near the ends of what float32 can hold
+            Q = self._product(P)
+        return (Q - self_terms(P, Q).astype(Q.dtype)[:, None] + Q.dtype.type(0)).T
+
+    def _product(self, P: NDArray[Any]) -> NDArray[Any]:
+        """(K, N) sum_l P[j, l] D[i, l] in the precision of P."""
+        n = self.n_points
+        Q = np.empty(P.shape, P.dtype)
+        with limited(1):
+            for rows in panels(n, rows_per_panel(n)):
+                block = plain(self.source.block(rows, ALL))
+
+                def multiply(part: slice, block: NDArray[Any] = block, first: int = rows.start) -> None:
+                    D = np.ascontiguousarray(block[part], P.dtype)  # by columns BLAS would round otherwise
+                    with np.errstate(over="ignore", under="ignore"):
+                        Q[:, first + part.start : first + part.stop] = P @ D.T
+
+                run_chunks(multiply, list(panels(len(block), CHUNK)), self.n_jobs)
+        return Q
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G
 
     def update(self, weights: Weights, P: FloatArray) -> tuple[FloatArray, int]:
-        A, W = weights.A, P.copy()
-        run_chunks(lambda js: _means(A[js], self.X, W[js]), list(panels(len(W), 8)), self.n_jobs)
-        return W, A.size
-
-    # --- what the folders above ask
-
-    def training_data(self, points: Index) -> FloatArray:
-        return self.X[points]
-
-    def query_data(self, queries: Index, points: IntArray) -> FloatArray:
-        return self.X[queries]
+        alpha = P.copy()
+        run_chunks(lambda js: _shares(weights, js, alpha), list(panels(len(P), 8)), self.n_jobs)
+        return alpha, alpha.size
 
 
-def squared_distances(X: FloatArray, W: FloatArray, n_jobs: int | None = None) -> FloatArray:
-    """|x_i - W_j|^2 (N, K), each pair by itself, so that a row does not depend on the rows around it."""
-    G = np.empty((len(X), len(W)))
+def _shares(weights: Weights, js: slice, alpha: FloatArray) -> None:
+    """alpha[j] = A[j] / sum A[j] for the prototypes js, in place; a row without weight is left alone."""
+    for j in range(js.start, js.stop):
+        a = weights.row(j)
+        a[a < TOLERANCE * a.max()] = 0.0
+        total = a.sum()
+        if total > 0:
+            alpha[j] = a / total
 
-    def fill(rows: slice) -> None:
-        G[rows] = cdist(X[rows], W, "sqeuclidean")
 
-    run_chunks(fill, list(panels(len(X), CHUNK)), n_jobs)
-    return G
+def self_terms(P: FloatArray, products: FloatArray) -> FloatArray:
+    """(K,) alpha_j' D alpha_j / 2, from coefficients P (K, N) and products (K, N) = (D alpha_j)_i."""
+    return 0.5 * (P * products).sum(axis=1, dtype=np.float64)
+
+
+def products(D: NDArray[Any], alpha: csr_array, n_jobs: int | None = None) -> FloatArray:
+    """(n, K) sum_l alpha[j, l] D[i, l] for rows D (n, S) and sparse coefficients alpha (K, S), l ascending."""
+    if D.shape[1] != alpha.shape[1]:  # compiled code would read beyond the end
+        raise ValueError(f"Dissimilarities to {D.shape[1]} points do not fit coefficients of {alpha.shape[1]}.")
+    D = np.ascontiguousarray(plain(D))
+    out = np.empty((len(D), alpha.shape[0]))
+    run_chunks(
+        lambda part: _sparse_products(D[part], alpha.indptr, alpha.indices, alpha.data, out[part]),
+        list(panels(len(D), CHUNK)),
+        n_jobs,
+    )
+    return out
 
 
 @njit(cache=True, nogil=True)
-def _means(A, X, W):  # type: ignore[no-untyped-def]
-    """W[j] = sum_i A[j, i] X[i] / sum_i A[j, i] in place; rows of A that are all zero leave W[j] alone."""
-    for j in range(A.shape[0]):
-        total = 0.0
-        mean = np.zeros(X.shape[1])
-        for i in range(X.shape[0]):
-            a = A[j, i]
-            if a == 0.0:
-                continue  # most weights are zero once sigma is small
-            total += a
-            for k in range(X.shape[1]):
-                mean[k] += a * X[i, k]
-        if total > 0.0:
-            W[j] = mean / total
+def _sparse_products(D, start, column, value, out):  # type: ignore[no-untyped-def]
+    # Row by row: a row of D stays in the cache while all prototypes pick from it.
+    for i in range(D.shape[0]):
+        for j in range(len(start) - 1):
+            total = 0.0
+            for k in range(start[j], start[j + 1]):
+                total += value[k] * np.float64(D[i, column[k]])
+            out[i, j] = total
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(C, start, column, value, Q):  # type: ignore[no-untyped-def]
+    """Q[j] += sum_l alpha[j, l] C[l], l ascending, some points at a time: the sums of `_sparse_products`."""
+    n = Q.shape[1]
+    for first in range(0, n, POINTS):
+        last = min(first + POINTS, n)
+        for j in range(Q.shape[0]):
+            q = Q[j, first:last]
+            for k in range(start[j], start[j + 1]):
+                a, row = value[k], C[column[k], first:last]
+                for i in range(last - first):
+                    q[i] += a * np.float64(row[i])
+
+
+def snapped(G: FloatArray, distinct: bool) -> IntArray:
+    """(K,) the data point nearest to each prototype, G (N, K); if distinct, one that no earlier prototype took."""
+    free = np.ones(len(G), bool)
+    exemplars = np.empty(G.shape[1], np.intp)
+    for j in range(G.shape[1]):
+        exemplars[j] = np.where(free, G[:, j], np.inf).argmin()
+        free[exemplars[j]] = not distinct
+    return exemplars
+
+
+def between_prototypes(P: FloatArray, G: FloatArray) -> FloatArray:
+    """(K, K) d(w_j, w_k) = sum_i alpha_j[i] d(x_i, w_k) - alpha_j' D alpha_j / 2, zero on the diagonal.
+
+    P (K, N) coefficients, G (N, K). The half square of w_j is the mean of its own column: d(w_j, w_j) is zero.
+    """
+    means = products(G.T, csr_array(P)).T
+    return means - np.diag(means)[:, None]
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """K prototypes as combinations of S points: places `at` (S,) of the points, coefficients (K, S), self terms (K,).
+
+    among (K, K) : dissimilarities of the prototypes from each other.
+    """
+
+    at: IntArray
+    coefficients: csr_array
+    self_terms: FloatArray
+    among: FloatArray
+
+    def distances(self, D: FloatArray) -> FloatArray:
+        """(n, K) from dissimilarities D (n, S) to the points, with the same bits as a fitted map's `transform`."""
+        return products(D, self.coefficients) - self.self_terms + 0.0
+
+
+def in_equal_parts(names: IntArray, D: NDArray[Any], q: int) -> Combinations:
+    """Each prototype as q points in equal parts, from dissimilarities D (K q, K q) of the points of all prototypes.
+
+    names (K q,) : points of one name are the same; each is taken once, in ascending order of names.
+    """
+    _, at, back = np.unique(names, return_index=True, return_inverse=True)
+    K = len(names) // q
+    P = np.zeros((K, len(at)))
+    P[np.repeat(np.arange(K), q), back] = 1.0 / q
+    alpha = csr_array(P)
+    Q = products(D[np.ix_(at, at)], alpha)
+    own = self_terms(P, Q.T)
+    return Combinations(at, alpha, own, between_prototypes(P, Q - own))

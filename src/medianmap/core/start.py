@@ -8,23 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray
-from ..utils.checks import check_choice
 from ..utils.threads import limited
 from .neighborhood import Lattice
-from .spaces import MedianSpace, Space
-
-INITS = ("random", "k-medoids++", "embedding")
-
-
-def check_init(init: Any, on_lattice: bool) -> None:
-    """ValueError for a word that names no start, or one that the map cannot have."""
-    if not isinstance(init, str):
-        return  # indices and vectors are checked with the data
-    if init == "embedding" and not on_lattice:
-        raise ValueError(
-            "init='embedding' lays points out on a lattice, which only a SOM has; choose 'random' or 'k-medoids++'."
-        )
-    check_choice(init, "init", INITS if on_lattice else INITS[:-1])
+from .spaces import Space
 
 
 def start_points(
@@ -34,7 +20,7 @@ def start_points(
     if init == "random":
         return rng.choice(space.n_points, K, replace=False).astype(np.intp)
     if init == "embedding":
-        assert lattice is not None  # check_init saw to it
+        assert lattice is not None  # the map saw to it
         return embedded(space, lattice, m, rng)
     return spread(space, K, m, rng)
 
@@ -48,10 +34,8 @@ def embedded(space: Space, lattice: Lattice, m: FloatArray, rng: np.random.Gener
     n = space.n_points
     landmarks = np.sort(rng.choice(n, min(n, LANDMARKS), replace=False))
     d = space.distances(space.at(landmarks)).astype(np.float64, copy=False)
-    if isinstance(space, MedianSpace):
-        d = (d / (d.max() or 1.0)) ** 2  # divided first: squares of large numbers leave the range of floats
     with limited(1):  # the same bits at any number of threads
-        return laid_out(landmark_coordinates(d, landmarks, m), m, lattice)
+        return laid_out(landmark_coordinates(space.as_squares(d), landmarks, m), m, lattice)
 
 
 def spread(

@@ -1,144 +1,77 @@
-"""What the maps share: parameters -> Problem -> engine -> attributes_. The maps themselves are in estimators.py."""
+"""What all maps share: fit, predict, transform, score and assign; and what makes a map K-means, neural gas or SOM."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from numbers import Integral
-from threading import local
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.assignment import Assignment, LabelTerm
-from ..core.engine import Epoch, OnEpoch, Problem, State, anneal
-from ..core.labels import LabelVectors, training_labels
-from ..core.neighborhood import Lattice, geometric
-from ..core.quality import inertia, quantization_error
-from ..core.restarts import run_all
-from ..core.spaces import Space
-from ..core.start import check_init, explicit, start_points
-from ..core.winners import nearest
+from ..core.assignment import OnLattice, Rank, Winner
+from ..core.engine import Epoch, State
+from ..core.neighborhood import geometric, make_lattice
+from ..core.quality import quantization_error
+from ..core.spaces import MedianSpace, RelationalSpace, Space
+from ..core.start import explicit
 from ..metrics.base import BoundMetric
-from ..search.weights import Weights
-from ..sources import check_queries
-from ..sources.base import FloatArray, IntArray
-from ..utils.checks import check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
+from ..metrics.registry import bind
+from ..search.weights import FieldWeights, RankWeights, Weights
+from ..sources import (
+    Source,
+    as_dissimilarity,
+    check_entries,
+    check_queries,
+    column_ids,
+    computed,
+    ids_and_array,
+    open_npy,
+    points_to,
+)
+from ..sources.base import FloatArray, IntArray, is_source
+from ..sources.checks import refuse_bad_entries
+from ..sources.computed import checked_objects, take, with_objects
+from ..sources.duckdb import is_pair_store
+from ..sources.memory import PartlyKeptSource, condensed_size, kept_if_dear
+from ..sources.objects import as_objects, n_dims
+from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
 from ..utils.progress import epoch_watcher
 from ..utils.threads import limited
+from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
+from .parameters import (
+    INITS,
+    LATTICES,
+    NEIGHBORHOODS,
+    AnnealedParameters,
+    DissimilarityParameters,
+    KMeansParameters,
+    MapParameters,
+    NeuralGasParameters,
+    SOMParameters,
+)
 from .views import ShownInNotebooks
 
-logger = logging.getLogger("medianmap")
-
-HISTORY = np.dtype([("sigma", "f8"), ("cost", "f8"), ("quantization_error", "f8"), ("terms", "i8"), ("moved", "i8")])
-
-
-@dataclass(frozen=True)
-class Rule:
-    """The half of a map that does not depend on the kind of prototype: how points are assigned, how it is annealed."""
-
-    assignment: Assignment
-    sigmas: FloatArray
-    sigma_end: float
-    max_settling: int
-    lattice: Lattice | None = None
+# After annealing, neural gas and SOM continue at sigma_end until nothing moves; this bounds the wait.
+MAX_SETTLING = 300
 
 
-@dataclass(frozen=True)
-class Supervision:
-    """Labels as the user gives them and how they count; `scaled`: the dissimilarities are divided by their mean."""
-
-    y: Any
-    beta: float
-    scaled: bool = False
-
-    def checked(self, m: FloatArray) -> LabelVectors:
-        """The labels of points of weights m (N,); label vectors were checked when they were made."""
-        if isinstance(self.y, LabelVectors):
-            return self.y
-        return training_labels(self.y, m, stacklevel=5)  # the user's line: fit, _train and this one lie between
-
-    def term(self, labels: LabelVectors, space: Space, m: FloatArray) -> LabelTerm:
-        """The label term of training in `space`, whose points have the labels `labels`."""
-        scale = space.mean(m) if self.scaled else 1.0
-        return LabelTerm(labels, float(self.beta), scale or 1.0)  # points that all coincide have the mean 0
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What a fit leaves: dissimilarities to the prototypes (N, K), weights (N,), labels, and where training ended."""
-
-    G: FloatArray
-    m: FloatArray
-    labels: LabelVectors | None
-    state: State
-
-    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, LabelVectors]]:
-        """The labelled training data: dissimilarities to the prototypes, weights, labels."""
-        assert self.labels is not None
-        yield self.G, self.m, self.labels
-
-
-class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class BaseMap(
+    MapParameters, ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """fit, predict, transform, score and assign for every map.
 
-    A concrete map says how points are assigned (`_size`, `_rule`) and what a prototype is (`_given_space`, `_ready`,
-    `_prototype_attributes`, `_to_prototypes`).
+    A concrete map says how points are assigned (`_size`, `_plan`; the classes at the end of this file) and what a
+    prototype is (`_given_space`, `_ready`, `_prototype_attributes`, `_to_prototypes`; median.py, relational.py,
+    batch.py).
     """
 
-    init: Any
-    n_init: int
-    warm_start: bool
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
-    on_epoch: OnEpoch | None
     _gives: type[Weights]  # the kind of weights that the map's assignment gives
     _on_lattice = False
     _signed = False  # whether dissimilarities to prototypes may be negative
-
-    def _size(self) -> tuple[int, str]:
-        """The number of prototypes, and what the user knows it as."""
-        raise NotImplementedError
-
-    def _rule(self, K: int) -> Rule:
-        raise NotImplementedError
-
-    def _warm_sigma(self, K: int) -> float:
-        """Where sigma starts when a trained map is taken up again: neighbours mix, distant prototypes do not."""
-        raise NotImplementedError
-
-    def _given_space(self, X: Any) -> Space:
-        """What X is, with its shape and type checked."""
-        raise NotImplementedError
-
-    def _ready(self, given: Space, m: FloatArray, K: int) -> Space:
-        """The space to train in, with its entries computed and checked."""
-        raise NotImplementedError
-
-    def _final_distances(self, space: Space, prototypes: NDArray[Any]) -> FloatArray:
-        """G (N, K) as `predict` will see it, to the last bit."""
-        return space.distances(prototypes)
-
-    def _prototype_attributes(
-        self, given: Space, space: Space, m: FloatArray, prototypes: NDArray[Any]
-    ) -> dict[str, Any]:
-        """The fitted attributes that depend on the kind of prototype; `space` is `given` made ready."""
-        raise NotImplementedError
-
-    def _run_attributes(self, state: State) -> dict[str, Any]:
-        """The fitted attributes about how training went, besides those that all maps have."""
-        return {}
-
-    def _to_prototypes(self, X: Any) -> FloatArray:
-        """(n_query, K) dissimilarities from queries to prototypes."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the map.
@@ -148,76 +81,11 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         X : the data, as the class says.
         y : ignored.
         sample_weight : (N,) multiplicities, 1 by default. A point of weight 2 counts like two points, one of weight 0
-            like none: it can be no prototype, but it gets a label.
+            like none: it cannot be a prototype, but it gets a label.
         """
-        going_on = self.warm_start and hasattr(self, "hits_")
-        self._train(X, sample_weight, go_on_from=self._earlier if going_on else None)
+        continued = self.warm_start and hasattr(self, "hits_")
+        self._train(X, sample_weight, go_on_from=self._earlier if continued else None)
         return self
-
-    def _earlier(self, space: Space, keep: IntArray) -> NDArray[Any]:
-        """The prototypes of the fit before among the points `keep` of `space`; ValueError if they are not there."""
-        raise NotImplementedError
-
-    def _train(
-        self,
-        X: Any,
-        sample_weight: Any,
-        supervision: Supervision | None = None,
-        go_on_from: State | Callable[[Space, IntArray], NDArray[Any]] | None = None,
-    ) -> Trained:
-        """Fit, with labels where there are any.
-
-        go_on_from : where training on the same data and weights ended, with other labels or another beta, or what finds
-            that among the points that count; it goes on from there after a short annealing.
-        """
-        self._check_parameters()
-        if supervision is not None:
-            self._check_beta(supervision.beta)
-        K, called = self._size()
-        with reporting(self.verbose), limited(self.n_jobs):
-            given = self._given_space(X)
-            features = self._features(X, given)
-            m = check_weights(sample_weight, given.n_points)
-            keep = np.flatnonzero(m)
-            check_n_prototypes(K, len(keep), called)
-            labels = None if supervision is None else supervision.checked(m)
-            rule = self._rule(K)
-            start = self._explicit_start(given, K, keep)
-            space = self._ready(given, m, K)
-            training = space if m.all() else space.subset(keep)
-            term = None
-            if supervision is not None and labels is not None:
-                term = supervision.term(labels.subset(keep), training, m[keep])
-            problem = Problem(training, rule.assignment, m[keep], term)
-            if go_on_from is None:
-                best = self._best_run(problem, rule, K, start)
-            elif isinstance(go_on_from, State):
-                best = self._continued(problem, rule, go_on_from)
-            else:
-                best = self._continued(problem, rule, State(self._checked_start(go_on_from(space, keep), K)))
-            prototypes = space.lifted(best.prototypes, keep)
-            G = self._final_distances(space, prototypes)
-            winner, least = nearest(G)
-            fitted = {
-                **features,
-                **self._prototype_attributes(given, space, m, prototypes),
-                "labels_": winner,
-                "inertia_": (total := inertia(least[:, None], m)),
-                "quantization_error_": 0.5 * total,
-                **self._run_attributes(best),
-                "n_iter_": len(best.history),
-                "converged_": best.converged,
-                "history_": as_records(best.history),
-            }
-            fitted["hits_"] = np.bincount(winner, weights=m, minlength=K)
-            if rule.lattice is not None:
-                fitted["lattice_"] = rule.lattice
-            replace_fitted(self, fitted)
-            logger.info(
-                "%s: %d epochs, %s, quantization error %.6g", type(self).__name__, self.n_iter_,
-                "converged" if self.converged_ else "stopped before a fixed point", self.quantization_error_,
-            )  # fmt: skip
-        return Trained(G, m, labels, best)
 
     def predict(self, X: Any) -> IntArray:
         """Nearest prototype of each query, (n_query,); the lowest prototype index on ties."""
@@ -243,22 +111,48 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check_is_fitted(self)
         return check_queries(D, len(self.hits_), "prototype", type(self).__name__, self._signed).argmin(axis=1)
 
-    def _dissimilarities(self, X: Any) -> FloatArray:
-        # Not transform(): that may return a frame when set_output asks for one.
-        with limited(self.n_jobs):
-            return self._to_prototypes(X)
+    # --- what a concrete map says ---------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        check_count(self.n_init, "n_init")
-        check_flag(self.warm_start, "warm_start")
-        check_count(self.verbose, "verbose", at_least=0)
-        check_n_jobs(self.n_jobs)
-        if self.on_epoch is not None and not callable(self.on_epoch):
-            raise ValueError(f"on_epoch is {self.on_epoch!r}; it must be None or a function of one epoch's record.")
-        check_init(self.init, self._on_lattice)
+    def _size(self) -> tuple[int, str]:
+        """The number of prototypes, and what the user knows it as."""
+        raise NotImplementedError
+
+    def _plan(self, K: int) -> Plan:
+        """How K prototypes are trained."""
+        raise NotImplementedError
+
+    def _given_space(self, X: Any) -> Space:
+        """What X is, with its shape and type checked."""
+        raise NotImplementedError
+
+    def _ready(self, given: Space, m: FloatArray, K: int) -> Space:
+        """The space to train in, with its entries computed and checked."""
+        raise NotImplementedError
+
+    def _prototype_attributes(
+        self, given: Space, space: Space, m: FloatArray, prototypes: NDArray[Any]
+    ) -> dict[str, Any]:
+        """The fitted attributes that depend on the kind of prototype; `space` is `given` made ready."""
+        raise NotImplementedError
+
+    def _run_attributes(self, state: State) -> dict[str, Any]:
+        """The fitted attributes about how training went, besides those that all maps have."""
+        return {}
+
+    def _to_prototypes(self, X: Any) -> FloatArray:
+        """(n_query, K) dissimilarities from queries to prototypes."""
+        raise NotImplementedError
+
+    def _earlier(self, space: Space, keep: IntArray) -> NDArray[Any]:
+        """The prototypes of the previous fit among the points `keep` of `space`; ValueError if they are not there."""
+        raise NotImplementedError
 
     def _check_beta(self, beta: float) -> None:
         """ValueError if the map cannot be trained with labels that count 1 - beta."""
+
+    def _distinct_start(self) -> bool:
+        """Whether an explicit start must not name a point twice."""
+        return False
 
     def _features(self, X: Any, given: Space) -> dict[str, Any]:
         """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
@@ -267,6 +161,30 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         scratch = BaseEstimator()
         validate_data(scratch, X, skip_check_array=True)
         return vars(scratch)
+
+    def _check_parameters(self) -> None:
+        """ValueError for a parameter that is wrong whatever the data."""
+        check_count(self.n_init, "n_init")
+        check_flag(self.warm_start, "warm_start")
+        check_count(self.verbose, "verbose", at_least=0)
+        check_n_jobs(self.n_jobs)
+        if self.on_epoch is not None and not callable(self.on_epoch):
+            raise ValueError(f"on_epoch is {self.on_epoch!r}; it must be None or a function of one epoch's record.")
+        if isinstance(self.init, str):  # indices and vectors are checked with the data
+            if self.init == "embedding" and not self._on_lattice:
+                raise ValueError(
+                    "init='embedding' lays points out on a lattice, which only a SOM has; choose 'random' or "
+                    "'k-medoids++'."
+                )
+            check_choice(self.init, "init", INITS if self._on_lattice else INITS[:-1])
+
+    # --- what a fit asks ------------------------------------------------------------------------------------------
+
+    def _train(
+        self, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: GoOnFrom = None
+    ) -> Trained:
+        """Fit, with labels where there are any, from a start or from where an earlier fit ended (see `train_map`)."""
+        return train_map(self, X, sample_weight, supervision, go_on_from)
 
     def _explicit_start(self, given: Space, K: int, keep: IntArray) -> NDArray[Any] | None:
         """The user's init, indices counted among the points `keep`; None if the start is to be drawn."""
@@ -283,71 +201,17 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             raise ValueError(f"init names point {weightless[0]}, whose sample_weight is 0; choose points that count.")
         return place[start]
 
-    def _distinct_start(self) -> bool:
-        return False
-
     def _checked_start(self, prototypes: NDArray[Any], K: int) -> NDArray[Any]:
+        """The prototypes of the previous fit, if there are as many as are wanted now."""
         if len(prototypes) != K:
             raise ValueError(
-                f"warm_start goes on with the {len(prototypes)} prototypes of the fit before, but there are to be {K}; "
-                "set warm_start=False, or as many."
+                f"warm_start continues from the {len(prototypes)} prototypes of the previous fit, but there are to be "
+                f"{K}; set warm_start=False, or as many."
             )
         return prototypes
 
-    def _best_run(self, problem: Problem, rule: Rule, K: int, start: NDArray[Any] | None) -> State:
-        """The run of least quantization error (in d_beta if there are labels) out of n_init, the first on ties.
-
-        An explicit start is run once.
-        """
-        rng = as_generator(self.random_state)
-        starts = [start]
-        if start is None:
-            given = self.init, problem.space, K, problem.m, rng, rule.lattice
-            starts = [start_points(*given) for _ in range(self.n_init)]
-        # A run of its own random numbers where there are several: whichever comes first, each gets the same.
-        rngs = [rng] if len(starts) == 1 else [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
-
-        def train(own: Problem, run: int, on_epoch: OnEpoch) -> tuple[float, State]:
-            places = starts[run]
-            assert places is not None
-            prototypes = own.space.at(places) if places.ndim == 1 else places
-            state = self._annealed_from(own, prototypes, rule.sigmas, rule, rngs[run], on_epoch, run)
-            if len(starts) == 1:
-                return 0.0, state  # there is nothing to choose
-            G = own.space.distances(state.prototypes)
-            if own.label_term is not None:
-                G = own.label_term.added_to(G, state.labels)
-            return inertia(G, own.m), state
-
-        # A function of the user's may not be one that several threads can call.
-        n_jobs = self.n_jobs if self.on_epoch is None and epoch_watcher() is None else 1
-        outcomes = run_all(train, problem, len(starts), n_jobs, self._watch)
-        return min(outcomes, key=lambda outcome: outcome[0])[1]
-
-    def _continued(self, problem: Problem, rule: Rule, state: State) -> State:
-        """Where training gets from `state`, warmed up a little and cooled in a tenth of the epochs.
-
-        From the last sigma itself a median map hardly moves any more.
-        """
-        warm, end = min(self._warm_sigma(self._size()[0]), rule.sigmas[0]), rule.sigma_end
-        sigmas = geometric(warm, end, -(-len(rule.sigmas) // 10)) if warm > end else rule.sigmas[-1:]
-        rng = as_generator(self.random_state)
-        return self._annealed_from(problem, State(state.prototypes, state.labels), sigmas, rule, rng, self._watch)
-
-    def _annealed_from(
-        self,
-        problem: Problem,
-        start: NDArray[Any] | State,
-        sigmas: FloatArray,
-        rule: Rule,
-        rng: np.random.Generator,
-        on_epoch: OnEpoch,
-        run: int = 0,
-    ) -> State:
-        """Where training through `sigmas` and at sigma_end gets from prototypes, or from a state with labels."""
-        return anneal(problem, start, sigmas, rule.sigma_end, rule.max_settling, rng, on_epoch, run)
-
     def _watch(self, epoch: Epoch) -> None:
+        """Log an epoch and pass it on to the user's function."""
         shown = self.verbose > 1 or (self.verbose and epoch.number % 10 == 0)
         if shown or epoch_watcher() is not None:
             logger.info(
@@ -357,6 +221,11 @@ class BaseMap(ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         for watcher in (self.on_epoch, epoch_watcher()):
             if watcher is not None:
                 watcher(epoch)
+
+    def _dissimilarities(self, X: Any) -> FloatArray:
+        # Not transform(): that may return a frame when set_output asks for one.
+        with limited(self.n_jobs):
+            return self._to_prototypes(X)
 
     @property
     def _n_features_out(self) -> int:
@@ -415,52 +284,192 @@ def check_map(estimator: Any) -> None:
         raise TypeError(f"estimator is a {type(estimator).__name__}; pass one of medianmap's maps.")
 
 
-def replace_fitted(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:
-    """Put new fitted attributes in the place of those of an earlier fit, all at once."""
-    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
-        delattr(estimator, name)
-    for name, value in fitted.items():
-        setattr(estimator, name, value)
+class DissimilarityMap(DissimilarityParameters, BaseMap):
+    """X is anything that `as_dissimilarity` accepts: a matrix, a source, or objects and a metric."""
+
+    def _source(self, X: Any) -> Source:
+        if self.metric == "precomputed":
+            return as_dissimilarity(X, metric_params=self.metric_params)
+        if is_source(X):
+            return checked_objects(X, bind(self.metric, self.metric_params))
+        return computed(X, self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
+
+    def _features(self, X: Any, given: Space) -> dict[str, Any]:
+        if self.metric != "precomputed":
+            held = with_objects(source_of(given))
+            if held is None or not isinstance(held.objects, np.ndarray):
+                return {}  # strings and other objects have no columns
+            if n_dims(X) == 2 and not is_source(X):
+                return super()._features(X, given)
+            names = {} if held.columns is None else {"feature_names_in_": np.array(held.columns, object)}
+            return super()._features(held.objects, given) | names
+        if n_dims(X) == 2 and not is_source(X):
+            return super()._features(X, given)
+        return {"n_features_in_": given.n_points}  # a source, a path, a condensed vector
+
+    def _checked(self, source: Source, m: FloatArray, K: int) -> Source:
+        """The source to train on: parameters fixed, dear dissimilarities kept, entries looked through."""
+        source = self._resolved(source, m)
+        source = kept_if_dear(source)
+        if not isinstance(source, PartlyKeptSource):  # every value is checked as it comes, and a pass is dear
+            check_entries(source, K * float(m.sum()))
+        return source
+
+    def _resolved(self, source: Source, m: FloatArray) -> Source:
+        """The source with metric parameters that the weighted data fix."""
+        held = with_objects(source)
+        return source if held is None else held.resolved(m)
+
+    def _object_attributes(self, source: Source, name: str, places: IntArray) -> dict[str, Any]:
+        """The fitted attribute `name`, the objects at `places`, and what is known of their metric; none of a matrix."""
+        held = with_objects(source)
+        if held is None:
+            return {}
+        return {
+            name: take(held.objects, places),
+            "metric_params_": dict(held.metric.params),
+            "n_evaluations_": held.evaluations,
+        }
+
+    def _from_objects(self, X: Any, objects: Any) -> FloatArray:
+        """(n_query, n) dissimilarities from the queries X to objects of the training data."""
+        metric = bind(self.metric, self.metric_params_)
+        if is_source(X):
+            return metric.between(checked_objects(X, metric).objects, objects)
+        vectors = hasattr(self, "n_features_in_")
+        queries = as_objects(X, metric, vectors=vectors)
+        if vectors:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return metric.between(queries, objects)
+
+    def _from_training_points(self, X: Any, at: IntArray, ids: Sequence[str] | None) -> NDArray[Any]:
+        """The columns `at` out of dissimilarities (n_query, N) to all training points, in any form.
+
+        ids : the names that those columns had in training, to be compared where X has names.
+        """
+        N, who = self.n_features_in_, type(self).__name__
+        if isinstance(X, str | PathLike):
+            X = as_dissimilarity(X) if is_pair_store(Path(X)) else open_npy(Path(X))
+        if not is_source(X) and n_dims(X) == 1 and condensed_size(len(X)) == N:
+            X = as_dissimilarity(X)  # the training data themselves
+        if is_source(X):
+            if X.shape[1] != N:
+                raise ValueError(f"X is a source of {X.shape[1]} points, but {who} was fitted on {N}.")
+            G = points_to(X, at)
+            refuse_bad_entries(G)
+            return G
+        names = column_ids(X)
+        if names is not None and len(names) == N and ids is not None:
+            for i, name in zip(at, ids, strict=True):
+                if names[i] != name:
+                    raise ValueError(
+                        f"Column {i} is named {names[i]!r}, but was {name!r} in training; "
+                        "put the columns in the order of the training points."
+                    )
+        D = check_queries(ids_and_array(X)[1] if hasattr(X, "condensed_form") else X, N, "training point", who)
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return D[:, at]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.positive_only = precomputed
+        return tags
+
+    # --- what the folders above ask
+
+    def _for_refit(self, params: dict[str, Any]) -> Self:
+        return super()._for_refit({**params, "metric": "precomputed", "metric_params": None})
+
+    def _reads_matrix(self, X: Any = None) -> bool:
+        return bool(isinstance(self.metric, str) and self.metric == "precomputed") or is_source(X)
+
+    def _object_metric(self, fitted: bool) -> BoundMetric:
+        return bind(self.metric, self.metric_params_ if fitted else self.metric_params)
 
 
-def as_records(history: tuple[Epoch, ...]) -> NDArray[Any]:
-    """One record an epoch."""
-    names = HISTORY.names or ()
-    return np.array([tuple(getattr(epoch, name) for name in names) for epoch in history], HISTORY)
+def source_of(space: Space) -> Source:
+    """The dissimilarities of a median or relational space."""
+    assert isinstance(space, MedianSpace | RelationalSpace)
+    return space.source
 
 
-def as_generator(random_state: Any) -> np.random.Generator:
-    """One generator from what scikit-learn calls a random_state: None, a seed, a RandomState, or a Generator itself."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, Integral):
-        _seeded.state.seed(int(random_state))
-        random_state = _seeded.state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
+def among(places: IntArray, keep: IntArray, n: int) -> IntArray:
+    """Where the points `places` of n are among the points `keep`, ascending; ValueError if one is not."""
+    lost = np.setdiff1d(places, keep)
+    if len(lost):
+        why = f"X has {n} points" if lost[0] >= n else "its sample_weight is 0"
+        raise ValueError(
+            f"warm_start continues from prototypes that need point {lost[0]} of the previous fit, but {why}; pass the "
+            "same points, or set warm_start=False."
+        )
+    return np.searchsorted(keep, places)
 
 
-class _Seeded(local):
-    """One a thread, seeded anew for every seed: making a new one gives the same and takes a fifth of a small fit."""
-
-    def __init__(self) -> None:
-        self.state = np.random.RandomState(0)
+# --- K-means, neural gas, SOM: how points are assigned, and how the map is annealed ---------------------------------
 
 
-_seeded = _Seeded()
+class KMeansMap(KMeansParameters, BaseMap):
+    """Every point counts for its nearest prototype alone."""
+
+    _gives = FieldWeights
+
+    def _size(self) -> tuple[int, str]:
+        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
+
+    def _plan(self, K: int) -> Plan:
+        epochs = check_count(self.max_iter, "max_iter")
+        # Winner-take-all is the limit sigma -> 0: one epoch at 0, and on until nothing moves.
+        return Plan(Winner(), np.zeros(1), sigma_end=0.0, max_settling=epochs - 1, sigma_warm=0.0)
 
 
-@contextmanager
-def reporting(verbose: int) -> Iterator[None]:
-    """Let the log be seen when verbose asks for it and nobody has set up logging."""
-    if not verbose or logger.hasHandlers():
-        yield
-        return
-    handler = logging.StreamHandler()
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
+class AnnealedMap(AnnealedParameters, BaseMap):
+    """What neural gas and SOM share: sigma falls geometrically."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.neighborhood, "neighborhood", NEIGHBORHOODS)
+
+    def _annealed(self, assignment: Rank | OnLattice, default_start: float, sigma_warm: float) -> Plan:
+        n_epochs = check_count(self.n_epochs, "n_epochs")
+        end = check_positive(self.sigma_end, "sigma_end")
+        start = max(default_start, end) if self.sigma_start is None else check_positive(self.sigma_start, "sigma_start")
+        if start < end:
+            raise ValueError(f"sigma_start = {start:g} is below sigma_end = {end:g}; sigma falls during training.")
+        sigmas = geometric(start, end, n_epochs)
+        return Plan(assignment, sigmas, end, MAX_SETTLING, sigma_warm, neighborhood=self.neighborhood)
+
+
+class NeuralGasMap(NeuralGasParameters, AnnealedMap):
+    """Every point counts for every prototype by its rank."""
+
+    _gives = RankWeights
+
+    def _size(self) -> tuple[int, str]:
+        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
+
+    def _plan(self, K: int) -> Plan:
+        # Lower warm starts end in worse maps, higher ones need more epochs.
+        return self._annealed(Rank(self.neighborhood), K / 2, sigma_warm=max(1.0, K / 15))
+
+
+class SOMMap(SOMParameters, AnnealedMap):
+    """Every point counts for its winner and the neurons around it on the lattice."""
+
+    _gives = FieldWeights
+    _on_lattice = True
+
+    def _size(self) -> tuple[int, str]:
+        if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:
+            raise ValueError(f"grid is {self.grid!r}; it must be a pair (rows, columns).")
+        rows, cols = (check_count(side, f"grid[{axis}]") for axis, side in enumerate(self.grid))
+        return rows * cols, "the number of neurons"
+
+    def _plan(self, K: int) -> Plan:
+        check_choice(self.lattice, "lattice", LATTICES)
+        rows, cols = (int(side) for side in self.grid)
+        lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
+        # From a higher sigma a short annealing ends in worse maps than it began with.
+        return self._annealed(OnLattice(lattice, self.neighborhood), lattice.diameter / 2, sigma_warm=0.5)

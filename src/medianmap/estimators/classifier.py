@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.labels import class_numbers, why_none_counts
 from ..sources.base import FloatArray
 from ..utils.checks import check_beta, check_choice, check_weights
-from .base import BaseMap, Supervision, Trained
+from .base import BaseMap
+from .fit import Supervision, Trained
 from .views import ShownInNotebooks
 
 LABELINGS = ("learned", "majority")

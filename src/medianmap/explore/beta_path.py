@@ -12,8 +12,9 @@ from sklearn.model_selection import check_cv
 
 from ..core.engine import State
 from ..core.labels import UNLABELLED, LabelVectors, training_labels, why_none_counts
-from ..estimators.base import BaseMap, Supervision, Trained
+from ..estimators.base import BaseMap
 from ..estimators.classifier import LABELINGS, PrototypeClassifier, check_classifier, majority_labels
+from ..estimators.fit import Supervision, Trained
 from ..sources import ALL
 from ..sources.base import FloatArray, Index, IntArray
 from ..utils.checks import check_beta, check_n_prototypes

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..core.engine import State
 from ..core.quality import medoid_silhouette
 from ..core.start import spread
-from ..estimators.base import BaseMap, Trained
+from ..estimators.base import BaseMap
+from ..estimators.fit import Trained
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_prototypes
 from ..utils.progress import OnProgress

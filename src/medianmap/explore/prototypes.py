@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ..core.labels import as_label_vectors
 from ..core.neighborhood import Lattice
-from ..core.spaces import squared_distances
-from ..estimators.families import BatchMap, RelationalMap
+from ..core.vectors import squared_distances
+from ..estimators.batch import BatchMap
+from ..estimators.relational import RelationalMap
 from ..metrics.registry import bind
 from ..predict.queries import SourceRows, as_queries, dissimilarities, fitted_on_dissimilarities, map_of
 from ..sources.base import FloatArray, IntArray

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..core.engine import State
 from ..core.spaces import Space
-from ..estimators.base import BaseMap, Supervision, Trained, as_generator
+from ..estimators.base import BaseMap
+from ..estimators.fit import Supervision, Trained, as_generator
 from ..sources import ALL
 from ..sources.base import FloatArray, Index, IntArray
 from ..utils.checks import check_weights

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.start import LANDMARKS
-from ..estimators.base import BaseMap, as_generator
+from ..estimators.base import BaseMap
+from ..estimators.fit import as_generator
 from ..patches.clusterer import PatchClusterer
 from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_count

@@ -155,7 +155,7 @@ def _run(fits: Refits, choice: dict[str, str], falling: list[float], warm: bool,
         fitted, trained = fits.fit({"random_state": seed, **choice, **params, **start})
         G, m, K = trained.G, trained.m, len(fitted.hits_)
         order = topographic_error(G, fitted.lattice_, m)
-        cost = fitted._rule(K).assignment(G, params["sigma_end"], m).cost
+        cost = fitted._plan(K).assignment(G, params["sigma_end"], m).cost
         maps.append(_Map(trained.state.prototypes, order, fitted.quantization_error_, cost, fitted.n_iter_))
     return maps
 
@@ -183,7 +183,7 @@ def _schedules(estimator: Any, falling: list[float], warm: bool) -> list[dict[st
     """The annealing of every fit: sigma_end, and for parts of one long annealing also sigma_start and n_epochs."""
     if not warm:
         return [{"sigma_end": width} for width in falling]
-    sigmas = clone(estimator).set_params(sigma_end=falling[0])._rule(estimator._size()[0]).sigmas
+    sigmas = clone(estimator).set_params(sigma_end=falling[0])._plan(estimator._size()[0]).sigmas
     starts = [float(sigmas[0]), *falling[:-1]]
     # Every part has the share of the epochs that it has of the way.
     ways = np.log(np.divide(starts, falling))

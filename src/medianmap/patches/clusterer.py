@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.engine import State
 from ..core.quality import inertia
-from ..estimators.base import BaseMap, Supervision, as_generator, check_map, replace_fitted, reporting
+from ..estimators.base import BaseMap, check_map
+from ..estimators.fit import Supervision, as_generator, replace_fitted, reporting
 from ..estimators.views import ShownInNotebooks
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..core.engine import State
 from ..core.labels import LabelVectors
-from ..estimators.base import BaseMap, Supervision
+from ..estimators.base import BaseMap
+from ..estimators.fit import Supervision
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import take
 from .points import Comparison, Prototypes

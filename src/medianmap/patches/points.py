@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..core.relational import Combinations, in_equal_parts
-from ..core.spaces import squared_distances
-from ..estimators.base import BaseMap, replace_fitted
+from ..core.spaces import Combinations, in_equal_parts
+from ..core.vectors import squared_distances
+from ..estimators.base import BaseMap
+from ..estimators.fit import replace_fitted
 from ..metrics.base import BoundMetric
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.checks import refuse_bad_entries
@@ -260,7 +261,7 @@ def map_of_prototypes(
     attributes |= fitted._carried_attributes(p.places, compared.objects(p.points), p.D, p.per, ids)
     if ids is not None:
         attributes["prototype_ids_"] = [ids[i] for i in p.places[:: p.points_each]]
-    lattice = fitted._rule(p.n).lattice
+    lattice = fitted._plan(p.n).assignment.lattice
     if lattice is not None:
         attributes["lattice_"] = lattice
     replace_fitted(fitted, attributes)

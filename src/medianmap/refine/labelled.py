@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.assignment import Assignment, LabelTerm
+from ..core.assignment import Assignment
+from ..core.label_term import LabelTerm
 from ..sources.base import FloatArray, Index, IntArray, Source
 
 

@@ -36,9 +36,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..core.assignment import smoothed_winners
 from ..core.neighborhood import Lattice
 from ..core.quality import som_cost, topographic_error
-from ..core.winners import smoothed_winners
 from ..sources.base import FloatArray, IntArray, panels
 from ..utils.progress import step
 from ..utils.threads import run_chunks

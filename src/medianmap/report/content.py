@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from .._version import __version__
 from ..core.quality import torn_share
 from ..estimators.base import BaseMap
-from ..estimators.families import BatchMap, MedianMap
-from ..estimators.rules import AnnealedRule
+from ..estimators.batch import BatchMap
 from ..explore import (
     class_shares,
     layout,
@@ -253,20 +252,17 @@ def _training(fitted: Any) -> dict[str, Any] | None:
     history = getattr(fitted, "history_", None)
     if history is None or not len(history):
         return None
+    plan = fitted._plan(len(fitted.hits_))
     return {
         "converged": bool(fitted.converged_),
-        "anneals": isinstance(fitted, AnnealedRule),
-        "combines": _combines(fitted),
+        "anneals": plan.assignment.anneals,
+        # Exemplars were combinations of the data until the last epochs, so the error rises there.
+        "combines": plan.as_combinations and not plan.only_swaps,
         "swaps": getattr(fitted, "n_swaps_", None),
         "sigma": numbers(history["sigma"], 4),
         "quantization_error": numbers(history["quantization_error"]),
         "moved": [int(n) for n in history["moved"]],
     }
-
-
-def _combines(fitted: Any) -> bool:
-    """Whether exemplars were combinations of the data until the last epochs, so that the error rises there."""
-    return isinstance(fitted, MedianMap) and fitted.annealing != "median" and not fitted._only_swaps
 
 
 def _plain(value: Any) -> Any:

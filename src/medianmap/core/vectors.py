@@ -1,0 +1,111 @@
+"""Mean vectors as prototypes: the space of the batch maps, and squared distances to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+from scipy.spatial.distance import cdist
+
+from ..search.weights import Weights
+from ..sources.base import FloatArray, Index, IntArray, panels
+from ..utils.threads import run_chunks
+
+# Points per chunk: small enough to share out, large enough to hide the cost of a call.
+CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class VectorSpace:
+    """W_j = sum_i A[j, i] x_i / sum_i A[j, i]; G[i, j] = |x_i - W_j|^2; a prototype without weight stays.
+
+    Sums run point by point in a fixed order, threads share out rows of G and prototypes: no result depends on their
+    number.
+    """
+
+    X: FloatArray
+    n_jobs: int | None = None
+
+    @property
+    def n_points(self) -> int:
+        return len(self.X)
+
+    @property
+    def n_features(self) -> int:
+        return self.X.shape[1]
+
+    def at(self, indices: IntArray) -> FloatArray:
+        return self.X[indices]  # an index array copies
+
+    def subset(self, keep: IntArray) -> VectorSpace:
+        return replace(self, X=self.X[keep])
+
+    def lifted(self, P: FloatArray, keep: IntArray) -> FloatArray:
+        return P
+
+    def distances(self, P: FloatArray) -> FloatArray:
+        return squared_distances(self.X, P, self.n_jobs)
+
+    def final_distances(self, P: FloatArray) -> FloatArray:
+        return self.distances(P)
+
+    def as_squares(self, d: FloatArray) -> FloatArray:
+        return d  # they are squared already
+
+    def fresh(self) -> VectorSpace:
+        return self  # nothing is remembered
+
+    @property
+    def shareable(self) -> bool:
+        return True
+
+    def mean(self, m: FloatArray) -> float:
+        # The squared distances of all pairs, without going over them: twice the variance.
+        p = (m / m.sum())[:, None]
+        center = (p * self.X).sum(axis=0)
+        return 2.0 * float((p * (self.X - center) ** 2).sum())
+
+    def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return G
+
+    def update(self, weights: Weights, P: FloatArray) -> tuple[FloatArray, int]:
+        A, W = weights.A, P.copy()
+        run_chunks(lambda js: _means(A[js], self.X, W[js]), list(panels(len(W), 8)), self.n_jobs)
+        return W, A.size
+
+    # --- what the folders above ask
+
+    def training_data(self, points: Index) -> FloatArray:
+        return self.X[points]
+
+    def query_data(self, queries: Index, points: IntArray) -> FloatArray:
+        return self.X[queries]
+
+
+def squared_distances(X: FloatArray, W: FloatArray, n_jobs: int | None = None) -> FloatArray:
+    """|x_i - W_j|^2 (N, K), each pair by itself, so that a row does not depend on the rows around it."""
+    G = np.empty((len(X), len(W)))
+
+    def fill(rows: slice) -> None:
+        G[rows] = cdist(X[rows], W, "sqeuclidean")
+
+    run_chunks(fill, list(panels(len(X), CHUNK)), n_jobs)
+    return G
+
+
+@njit(cache=True, nogil=True)
+def _means(A, X, W):  # type: ignore[no-untyped-def]
+    """W[j] = sum_i A[j, i] X[i] / sum_i A[j, i] in place; rows of A that are all zero leave W[j] alone."""
+    for j in range(A.shape[0]):
+        total = 0.0
+        mean = np.zeros(X.shape[1])
+        for i in range(X.shape[0]):
+            a = A[j, i]
+            if a == 0.0:
+                continue  # most weights are zero once sigma is small
+            total += a
+            for k in range(X.shape[1]):
+                mean[k] += a * X[i, k]
+        if total > 0.0:
+            W[j] = mean / total

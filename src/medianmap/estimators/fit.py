@@ -1,0 +1,330 @@
+"""The fit of every map, in the order in which it happens: start, anneal, snap, settle, refine, measure.
+
+`train_map` is the whole of it, from data to fitted attributes; `train_from` is what happens to one start. Maps,
+classifiers, patches and paths over K, width or beta all come through here. What differs between kinds of prototype is
+asked of the map and its space, what differs between K-means, neural gas and SOM of the plan and its assignment.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
+from threading import local
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from ..core.assignment import Assignment, nearest
+from ..core.engine import OnEpoch, Problem, State, anneal, looked_at, run_all
+from ..core.label_term import LabelTerm
+from ..core.labels import LabelVectors, training_labels
+from ..core.neighborhood import geometric
+from ..core.quality import inertia
+from ..core.spaces import MedianSpace, Space, snapped
+from ..core.start import start_points
+from ..refine import refine_som, swap_medoids
+from ..refine.labelled import labelled_source, settled_labels
+from ..sources.base import FloatArray, IntArray
+from ..utils.checks import check_n_prototypes, check_weights
+from ..utils.progress import epoch_watcher
+from ..utils.threads import limited
+
+if TYPE_CHECKING:
+    from .base import BaseMap
+
+logger = logging.getLogger("medianmap")
+
+# Kicks out of the optimum that swaps reach from the exemplars of an annealed map.
+KICKS = 8
+
+# Where to continue from: a state, or what finds the prototypes of the previous fit among the points that count.
+GoOnFrom: TypeAlias = State | Callable[[Space, IntArray], NDArray[Any]] | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a map is trained: what its parameters say, checked.
+
+    sigmas : (n_epochs,) annealing, one entry per epoch; after it at most max_settling epochs at sigma_end.
+    sigma_warm : where sigma starts when a trained map is continued: neighbours mix, distant prototypes do not.
+    as_combinations : whether to anneal combinations of the data, and only then to take data points as prototypes.
+    only_swaps : whether to train by swaps alone, without epochs.
+    refine : whether to exchange exemplars at the end, max_swaps times at most.
+    distinct : whether no two prototypes may share a point.
+    """
+
+    assignment: Assignment
+    sigmas: FloatArray
+    sigma_end: float
+    max_settling: int
+    sigma_warm: float
+    as_combinations: bool = False
+    only_swaps: bool = False
+    refine: bool = False
+    max_swaps: int | None = None
+    distinct: bool = False
+    neighborhood: str = "exponential"
+    n_jobs: int | None = None
+
+    def short_annealing(self) -> FloatArray:
+        """A tenth of the epochs from sigma_warm, for a trained map: at sigma_end itself it hardly moves any more."""
+        warm = min(self.sigma_warm, self.sigmas[0])
+        if warm <= self.sigma_end:
+            return self.sigmas[-1:]
+        return geometric(warm, self.sigma_end, -(-len(self.sigmas) // 10))
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """Labels as the user gives them and how they count; `scaled`: the dissimilarities are divided by their mean."""
+
+    y: Any
+    beta: float
+    scaled: bool = False
+
+    def checked(self, m: FloatArray) -> LabelVectors:
+        """The labels of points of weights m (N,); label vectors were checked when they were made."""
+        if isinstance(self.y, LabelVectors):
+            return self.y
+        return training_labels(self.y, m, stacklevel=6)  # the user's line: fit, _train and two more lie between
+
+    def term(self, labels: LabelVectors, space: Space, m: FloatArray) -> LabelTerm:
+        """The label term of training in `space`, whose points have the labels `labels`."""
+        scale = space.mean(m) if self.scaled else 1.0
+        return LabelTerm(labels, float(self.beta), scale or 1.0)  # points that all coincide have the mean 0
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a fit leaves: dissimilarities to the prototypes (N, K), weights (N,), labels, and where training ended."""
+
+    G: FloatArray
+    m: FloatArray
+    labels: LabelVectors | None
+    state: State
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, LabelVectors]]:
+        """The labelled training data: dissimilarities to the prototypes, weights, labels."""
+        assert self.labels is not None
+        yield self.G, self.m, self.labels
+
+
+def train_map(
+    map_: BaseMap, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: GoOnFrom = None
+) -> Trained:
+    """Fit a map to X, with labels where there are any, and set its fitted attributes.
+
+    go_on_from : where training on the same data and weights ended, with other labels or another beta, or what finds
+        that among the points that count; training continues from there after a short annealing.
+    """
+    map_._check_parameters()
+    if supervision is not None:
+        map_._check_beta(supervision.beta)
+    K, called = map_._size()
+    with reporting(map_.verbose), limited(map_.n_jobs):
+        # The points that count, and where prototypes live.
+        given = map_._given_space(X)
+        features = map_._features(X, given)
+        m = check_weights(sample_weight, given.n_points)
+        keep = np.flatnonzero(m)
+        check_n_prototypes(K, len(keep), called)
+        labels = None if supervision is None else supervision.checked(m)
+        plan = map_._plan(K)
+        explicit = map_._explicit_start(given, K, keep)
+        space = map_._ready(given, m, K)
+        training = space if m.all() else space.subset(keep)
+        term = None
+        if supervision is not None and labels is not None:
+            term = supervision.term(labels.subset(keep), training, m[keep])
+        problem = Problem(training, plan.assignment, m[keep], term)
+
+        # Training: from where it ended before, or from each of the starts.
+        rng = as_generator(map_.random_state)
+        if go_on_from is None:
+            starts = [explicit]
+            if explicit is None:
+                lattice = plan.assignment.lattice
+                starts = [start_points(map_.init, training, K, m[keep], rng, lattice) for _ in range(map_.n_init)]
+            best = best_of(problem, plan, starts, rng, map_)
+        else:
+            before = go_on_from
+            if not isinstance(before, State):
+                before = State(map_._checked_start(before(space, keep), K))
+            before = State(before.prototypes, before.labels)
+            best = train_from(problem, plan, before, plan.short_annealing(), rng, map_._watch)
+
+        # What came out, in terms of all points.
+        prototypes = space.lifted(best.prototypes, keep)
+        G = space.final_distances(prototypes)
+        winner, least = nearest(G)
+        total = inertia(least[:, None], m)
+        replace_fitted(map_, {
+            **features,
+            **map_._prototype_attributes(given, space, m, prototypes),
+            "labels_": winner,
+            "inertia_": total,
+            "quantization_error_": 0.5 * total,
+            **map_._run_attributes(best),
+            "n_iter_": len(best.history),
+            "converged_": best.converged,
+            "history_": best.records(),
+            "hits_": np.bincount(winner, weights=m, minlength=K),
+            **({} if plan.assignment.lattice is None else {"lattice_": plan.assignment.lattice}),
+        })  # fmt: skip
+        logger.info(
+            "%s: %d epochs, %s, quantization error %.6g", type(map_).__name__, len(best.history),
+            "converged" if best.converged else "stopped before a fixed point", 0.5 * total,
+        )  # fmt: skip
+    return Trained(G, m, labels, best)
+
+
+def replace_fitted(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:
+    """Put new fitted attributes in the place of those of an earlier fit, all at once."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+    for name, value in fitted.items():
+        setattr(estimator, name, value)
+
+
+def best_of(
+    problem: Problem, plan: Plan, starts: list[NDArray[Any] | None], rng: np.random.Generator, map_: BaseMap
+) -> State:
+    """The run of least quantization error (in d_beta if there are labels) over all starts, the first on ties."""
+    # Several runs get random numbers of their own, so that none depends on which comes first.
+    rngs = [rng] if len(starts) == 1 else [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
+
+    def train(own: Problem, run: int, on_epoch: OnEpoch) -> tuple[float, State]:
+        places = starts[run]
+        assert places is not None
+        start = own.space.at(places) if places.ndim == 1 else places
+        state = train_from(own, plan, start, plan.sigmas, rngs[run], on_epoch, run)
+        if len(starts) == 1:
+            return 0.0, state  # there is nothing to choose
+        G = own.space.distances(state.prototypes)
+        if own.label_term is not None:
+            G = own.label_term.added_to(G, state.labels)
+        return inertia(G, own.m), state
+
+    # A function of the user's cannot be called from several threads.
+    n_jobs = map_.n_jobs if map_.on_epoch is None and epoch_watcher() is None else 1
+    return min(run_all(train, problem, len(starts), n_jobs, map_._watch), key=lambda outcome: outcome[0])[1]
+
+
+def train_from(
+    problem: Problem,
+    plan: Plan,
+    start: NDArray[Any] | State,
+    sigmas: FloatArray,
+    rng: np.random.Generator,
+    on_epoch: OnEpoch,
+    run: int = 0,
+) -> State:
+    """Where training gets from one start: prototypes, or a state to continue from."""
+    schedule = (plan.sigma_end, plan.max_settling, rng, on_epoch, run)
+    if plan.only_swaps:
+        state = looked_at(problem, start, plan.sigma_end)
+        on_epoch(replace(state.history[-1], run=run))
+        return refined(problem, plan, state)
+    settling = isinstance(start, State) and len(sigmas) == 1
+    if plan.as_combinations and not settling:  # exemplars that only have to settle were combinations before
+        space = exemplar_space(problem).combinations()
+        start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
+        state = anneal(replace(problem, space=space), start, sigmas, *schedule)
+        places = exemplars(problem, plan, space.distances(state.prototypes))
+        start, sigmas = State(places, state.labels, state.history), np.array([plan.sigma_end])
+    state = anneal(problem, start, sigmas, *schedule)
+    return refined(problem, plan, state) if plan.refine else state
+
+
+def exemplar_space(problem: Problem) -> MedianSpace:
+    """The space of a problem whose prototypes are data points."""
+    assert isinstance(problem.space, MedianSpace)
+    return problem.space
+
+
+def exemplars(problem: Problem, plan: Plan, G: FloatArray) -> IntArray:
+    """(K,) data points in the place of combinations at the dissimilarities G (N, K).
+
+    Each takes the nearest free point. Where a point represents few others, or others that a neighbour represents nearly
+    as well, it is better used elsewhere: at most K exchanges that lower the quantization error. Not on a lattice, whose
+    order they would tear, and not with labels, which they do not see.
+    """
+    places = snapped(G, plan.distinct)
+    if problem.supervised or plan.assignment.lattice is not None:
+        return places
+    source = exemplar_space(problem).source
+    return swap_medoids(source, places, problem.m, max_swaps=len(places), n_jobs=plan.n_jobs).medoids
+
+
+def refined(problem: Problem, plan: Plan, state: State) -> State:
+    """The exemplars after swaps that lower the quantization error, with labels in d_beta; on a lattice the map's cost.
+
+    Beside annealing a descent takes little time, so the best of a few is taken.
+    """
+    source, m, term, lattice = exemplar_space(problem).source, problem.m, problem.label_term, plan.assignment.lattice
+    labels = state.labels
+    if term is not None and problem.supervised:
+        with_labels = labelled_source(source, term)
+        source = with_labels
+    limits: dict[str, Any] = {"max_swaps": plan.max_swaps, "n_jobs": plan.n_jobs}
+    if lattice is not None:
+        weights = partial(lattice.weights, neighborhood=plan.neighborhood)
+        swapped = refine_som(source, state.prototypes, lattice, plan.sigma_end, m, weights=weights, **limits)
+    else:
+        annealed = plan.assignment.anneals
+        swapped = swap_medoids(
+            source, state.prototypes, m, plateau=not annealed, kicks=KICKS if annealed else 0, **limits
+        )
+    if term is not None:
+        G = problem.space.distances(swapped.medoids)
+        first = with_labels.labels_of(swapped.medoids) if problem.supervised else labels
+        labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, first)
+    converged = state.converged and swapped.converged
+    return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swapped.n_swaps, converged=converged)
+
+
+# --- random numbers and the log
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """One generator from what scikit-learn calls a random_state: None, a seed, a RandomState, or a Generator itself."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, Integral):
+        _seeded.state.seed(int(random_state))
+        random_state = _seeded.state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
+
+
+class _Seeded(local):
+    """One per thread, seeded anew for every seed: making a new one gives the same and takes a fifth of a small fit."""
+
+    def __init__(self) -> None:
+        self.state = np.random.RandomState(0)
+
+
+_seeded = _Seeded()
+
+
+@contextmanager
+def reporting(verbose: int) -> Iterator[None]:
+    """Show the log when verbose asks for it and nobody has set up logging."""
+    if not verbose or logger.hasHandlers():
+        yield
+        return
+    handler = logging.StreamHandler()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

@@ -1,0 +1,173 @@
+"""The maps whose prototypes are data points: MedianKMeans, MedianNeuralGas, MedianSOM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.engine import State
+from ..core.spaces import MedianSpace, Space
+from ..search import CHOICES, check_search_fits
+from ..sources.base import FloatArray, IntArray, Source
+from ..utils.checks import check_choice, check_count
+from .base import DissimilarityMap, KMeansMap, NeuralGasMap, SOMMap, among, source_of
+from .fit import Plan
+from .parameters import ANNEALINGS, COLLISIONS, REFINEMENTS, MedianParameters, documented, parameters
+
+
+class MedianMap(MedianParameters, DissimilarityMap):
+    """Prototypes are data points."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.annealing, "annealing", ANNEALINGS)
+        check_choice(self.collisions, "collisions", COLLISIONS)
+        check_choice(self.search, "search", CHOICES)
+        check_search_fits(self.search, self._gives, type(self).__name__)
+        check_choice(self.refine, "refine", REFINEMENTS)
+        if self.max_swaps is not None:
+            check_count(self.max_swaps, "max_swaps", at_least=0)
+
+    def _check_beta(self, beta: float) -> None:
+        if self.refine is not None and beta < 1 and self._on_lattice:
+            raise ValueError("refine='swap' of a SOM does not support labels; set refine=None, or beta=1.")
+
+    def _distinct_start(self) -> bool:
+        return self.collisions == "distinct"
+
+    def _earlier(self, space: Space, keep: IntArray) -> IntArray:
+        if self._distinct_start() and len(np.unique(self.medoid_indices_)) < len(self.medoid_indices_):
+            raise ValueError(
+                "warm_start continues from prototypes two of which are the same point; collisions='distinct' needs "
+                "different ones. Set warm_start=False."
+            )
+        return among(self.medoid_indices_, keep, space.n_points)
+
+    def _space(self, source: Source) -> MedianSpace:
+        return MedianSpace(source, self.search, self.collisions, self.n_jobs)
+
+    def _given_space(self, X: Any) -> MedianSpace:
+        return self._space(self._source(X))
+
+    def _ready(self, given: Space, m: FloatArray, K: int) -> MedianSpace:
+        return self._space(self._checked(source_of(given), m, K))
+
+    def _plan(self, K: int) -> Plan:
+        plan = super()._plan(K)
+        # Swaps alone end where no epoch of K-means could move a prototype, and sooner, unless few are allowed.
+        free = self.annealing == "auto" and self.refine is not None and self.max_swaps is None
+        return replace(
+            plan,
+            as_combinations=self.annealing != "median",
+            only_swaps=free and not plan.assignment.anneals,
+            refine=self.refine is not None,
+            max_swaps=self.max_swaps,
+            distinct=self.collisions == "distinct",
+            n_jobs=self.n_jobs,
+        )
+
+    def _run_attributes(self, state: State) -> dict[str, Any]:
+        return {} if self.refine is None else {"n_swaps_": state.swaps}
+
+    def _prototype_attributes(self, given: Space, space: Space, m: FloatArray, prototypes: IntArray) -> dict[str, Any]:
+        source = self._resolved(source_of(given), m)
+        fitted: dict[str, Any] = {"medoid_indices_": prototypes, "cluster_centers_": None}
+        fitted |= self._object_attributes(source, "cluster_centers_", prototypes)
+        if source.ids is not None:
+            fitted["prototype_ids_"] = [source.ids[i] for i in prototypes]
+        return fitted
+
+    def _to_prototypes(self, X: Any) -> FloatArray:
+        if self.metric != "precomputed":
+            return self._from_objects(X, self.cluster_centers_)
+        D = self._from_training_points(X, self.medoid_indices_, getattr(self, "prototype_ids_", None))
+        return np.ascontiguousarray(D, dtype=np.float64)
+
+    # --- what the folders above ask
+
+    def _carriers(self, G: FloatArray, places: IntArray, each: int) -> IntArray:
+        return self.medoid_indices_[:, None]
+
+    def _prototypes_at(self, points: IntArray, n: int) -> IntArray:
+        return points[:, 0]
+
+    def _carried_attributes(
+        self, places: IntArray, objects: Any, D: NDArray[Any] | None, each: int, ids: Sequence[str] | None
+    ) -> dict[str, Any]:
+        return {"medoid_indices_": places, "cluster_centers_": objects}
+
+
+@documented
+@parameters
+class MedianKMeans(MedianMap, KMeansMap):
+    """K-means whose prototypes are data points (K-centers; alternating k-medoids).
+
+    Minimises sum_i m_i min_j d(x_i, w_j) over data points w_j, by turns: every point to its nearest prototype, then
+    every prototype to the data point of least summed dissimilarity to its points. Sensitive to the start: use n_init.
+
+    See Also
+    --------
+    MedianNeuralGas : Depends less on the start.
+    RelationalKMeans : Prototypes are combinations of data points.
+
+    Examples
+    --------
+    >>> from medianmap import MedianKMeans
+    >>> words = ["heron", "herons", "hero", "quark", "quarks", "quart"]
+    >>> km = MedianKMeans(2, metric="edit", n_init=5, random_state=0).fit(words)
+    >>> sorted(km.cluster_centers_)
+    ['heron', 'quark']
+    >>> bool(km.predict(["quarts"])[0] == km.labels_[3])
+    True
+    """
+
+
+@documented
+@parameters
+class MedianNeuralGas(MedianMap, NeuralGasMap):
+    """Neural gas whose prototypes are data points: it depends little on the start and imposes no lattice.
+
+    Minimises sum_ij m_i h(rank_ij) d(x_i, w_j), h(t) = exp(-t / sigma), where rank_ij counts the prototypes nearer to
+    point i than j; sigma falls geometrically, so that all prototypes first move together and then separate.
+
+    See Also
+    --------
+    MedianSOM : Prototypes have neighbours on a lattice, which can be drawn.
+    MedianKMeans : Faster, and depends more on the start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from medianmap import MedianNeuralGas
+    >>> D = np.abs(np.subtract.outer([1.0, 2, 3, 11, 12, 13], [1.0, 2, 3, 11, 12, 13]))
+    >>> gas = MedianNeuralGas(2, metric="precomputed", random_state=0).fit(D)
+    >>> sorted(gas.medoid_indices_.tolist()), gas.inertia_, gas.converged_
+    ([1, 4], 4.0, True)
+    """
+
+
+@documented
+@parameters
+class MedianSOM(MedianMap, SOMMap):
+    """Self-organizing map whose prototypes are data points, in Heskes' version, which has a cost function.
+
+    Minimises sum_i m_i sum_l h(nd(I*(i), l)) d(x_i, w_l), where nd is the distance on the lattice and I*(i) the neuron
+    for which the inner sum is least.
+
+    See Also
+    --------
+    MedianNeuralGas : No lattice; a smaller quantization error.
+    RelationalSOM : Prototypes are combinations of data points; better ordered.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from medianmap import MedianSOM
+    >>> som = MedianSOM(grid=(3, 4), random_state=0).fit(load_iris().data)
+    >>> som.lattice_.positions.shape, som.labels_.shape, som.cluster_centers_.shape
+    ((12, 2), (150,), (12, 4))
+    """

@@ -1,0 +1,246 @@
+"""The parameters of the maps, each declared once: name, type, default and description.
+
+A map's constructor is made from the classes here that it inherits from, and so is its documentation (`documented`); the
+command line reads its options from the same fields. Nothing here needs NumPy, so `--help` does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from textwrap import fill, indent
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+ANNEALINGS = ("auto", "median", "relational")
+COLLISIONS = ("distinct", "noise", "allow")
+INITS = ("random", "k-medoids++", "embedding")
+LATTICES = ("hexagonal", "rectangular")
+NEIGHBORHOODS = ("exponential", "gaussian")
+REFINEMENTS = (None, "swap")
+
+T = TypeVar("T")
+
+
+def about(kind: str, text: str) -> dict[str, str]:
+    """The metadata of a parameter: its type in words, and what it does."""
+    return {"type": kind, "about": text}
+
+
+def _choice(*words: str) -> str:
+    return "{" + ", ".join(f'"{word}"' for word in words) + "}"
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def parameters(cls: type[T]) -> type[T]:
+    """Make a dataclass whose fields are the keyword arguments of the constructor, which stores them as they are."""
+    return dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+
+@parameters
+class MapParameters:
+    """What all maps have."""
+
+    init: Any = field(default="random", metadata=about(
+        'array-like or {"random", "k-medoids++"}',
+        "Where training starts: random data points, points spread by their dissimilarity (k-medoids++), or the indices "
+        "of K data points."))  # fmt: skip
+    n_init: int = field(default=1, metadata=about(
+        "int", "Number of starts; the result of least quantization error is kept. With `init` an array, there is one."
+    ))  # fmt: skip
+    warm_start: bool = field(default=False, metadata=about(
+        "bool",
+        "Whether `fit` continues from the prototypes of the previous fit and ignores `init` and `n_init`. Neural gas "
+        "and SOM are warmed up a little and cooled in a tenth of the epochs. The points behind the prototypes must "
+        "still be there with a positive weight; other points may have changed. PrototypeClassifier and PatchClusterer "
+        "ignore it."))  # fmt: skip
+    random_state: Any = field(default=None, metadata=about(
+        "int, RandomState, Generator or None", "Seed of everything that is drawn at random."))  # fmt: skip
+    n_jobs: int | None = field(default=None, metadata=about(
+        "int or None", "Number of threads; None uses what BLAS may use, -1 all cores. Results do not depend on it."
+    ))  # fmt: skip
+    verbose: int = field(default=0, metadata=about(
+        "int", 'With 1 every tenth epoch is logged, with 2 every epoch, by the logger "medianmap".'))  # fmt: skip
+    on_epoch: Callable[..., Any] | None = field(default=None, metadata=about(
+        "callable or None", "Called after each epoch with a `medianmap.core.engine.Epoch`."))  # fmt: skip
+
+    _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "labels_": ("ndarray of shape (N,)", "Nearest prototype of each point; the lowest index on ties."),
+        "inertia_": ("float", "sum_i m_i min_j d(x_i, w_j)."),
+        "quantization_error_": ("float", "Half of `inertia_`, as the chapter reports it."),
+        "hits_": ("ndarray of shape (K,)", "Weight of the points at each prototype. It may be 0."),
+        "n_iter_": ("int", "Epochs that were run."),
+        "converged_": ("bool", "Whether training ended because nothing moved any more."),
+        "history_": (
+            "record array of shape (n_iter_,)",
+            "sigma, cost, quantization_error, terms (evaluated) and moved (prototypes) of each epoch.",
+        ),
+        "n_features_in_": ("int", "Number of columns of X, where X has columns."),
+    }
+
+
+@parameters
+class DissimilarityParameters(MapParameters):
+    """What maps of dissimilarities have: the metric."""
+
+    metric: Any = field(default="euclidean", metadata=about(
+        "str or callable",
+        '"precomputed" (X is a dissimilarity matrix or any source of one), the name of a metric of medianmap, SciPy or '
+        "scikit-learn, or a function of two objects. A function compiled by numba runs in compiled loops unless it has "
+        "metric_params."))  # fmt: skip
+    metric_params: Mapping[str, Any] | None = field(default=None, metadata=about(
+        "dict or None", "Keyword arguments of the metric."))  # fmt: skip
+
+    _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "prototype_ids_": ("list of str", "Ids of the exemplars, where the data have ids."),
+        "metric_params_": ("dict", "Parameters of the metric, those estimated from the data included."),
+        "n_evaluations_": ("int", "How often the metric was evaluated, where there is one."),
+    }
+
+
+@parameters
+class MedianParameters(DissimilarityParameters):
+    """What maps have whose prototypes are data points."""
+
+    annealing: str = field(default="auto", metadata=about(
+        _choice(*ANNEALINGS),
+        '"median": prototypes are data points all the way, as in the chapter. "relational": they are combinations of '
+        "the data until sigma_end, then the nearest data points, of which at most K are exchanged for better ones (not "
+        'on a lattice and not with labels); this gives better maps and takes longer. "auto": relational, except for '
+        'K-means with refine="swap" and no max_swaps, where swaps alone reach the same end sooner.'))  # fmt: skip
+    collisions: str = field(default="distinct", metadata=about(
+        _choice(*COLLISIONS),
+        '"distinct": no two prototypes share a point. "noise": the dissimilarities that the assignment sees are '
+        'perturbed a little in every epoch. "allow": nothing is done.'))  # fmt: skip
+    search: str = field(default="auto", metadata=about(
+        "str",
+        'How the next prototypes are searched: "auto", "standard", "gemm", "certified" or a strategy of the chapter '
+        "that fits the map (docs/searches.md). They differ in speed, never in the result."))  # fmt: skip
+    refine: str | None = field(default=None, metadata=about(
+        '{"swap"} or None',
+        '"swap": after training, exemplars are exchanged for other data points as long as that lowers the quantization '
+        "error (with labels: that of d_beta). A SOM lowers its own cost instead, so that the order on the lattice is "
+        "kept; it does not support labels then."))  # fmt: skip
+    max_swaps: int | None = field(default=None, metadata=about(
+        "int or None", "Largest number of exchanges; None sets no limit."))  # fmt: skip
+
+    _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "medoid_indices_": ("ndarray of shape (K,)", "Indices of the data points that are the prototypes."),
+        "cluster_centers_": (
+            "ndarray of shape (K, M), list of K objects, or None",
+            "The exemplars themselves; None for a precomputed matrix.",
+        ),
+        "n_swaps_": ("int", 'Number of exchanges, with refine="swap".'),
+    }
+
+
+@parameters
+class RelationalParameters(DissimilarityParameters):
+    """What maps have whose prototypes are combinations of the data."""
+
+    _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "coefficients_": ("csr_array of shape (K, S)", "Coefficients of the S points in `support_`; rows sum to 1."),
+        "support_": ("ndarray of shape (S,)", "The points that count for some prototype, ascending."),
+        "self_terms_": ("ndarray of shape (K,)", "alpha_j' D alpha_j / 2."),
+        "exemplar_indices_": ("ndarray of shape (K,)", "The data point nearest to each prototype, to look at."),
+        "prototype_dissimilarities_": ("ndarray of shape (K, K)", "Dissimilarities between the prototypes."),
+        "support_objects_": ("ndarray or list", "The objects of the support, which `predict` compares with."),
+        "support_ids_": ("list of str", "Ids of the support, where the data have ids."),
+        "cluster_centers_": ("None", "A combination of objects is no object."),
+    }
+
+
+@parameters
+class BatchParameters(MapParameters):
+    """What maps of vectors have, whose prototypes are means."""
+
+    init: Any = field(default="random", metadata=about(
+        'array-like or {"random", "k-medoids++"}',
+        "Where training starts: random data points, points spread by their distance (k-medoids++), the indices of K "
+        "data points, or K start vectors."))  # fmt: skip
+
+    _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "cluster_centers_": ("ndarray of shape (K, M)", "The means. One without points stays where it was."),
+        "feature_names_in_": ("ndarray of shape (M,)", "Names of the columns, where X has names."),
+    }
+
+
+@parameters
+class KMeansParameters:
+    """K-means: the number of prototypes and the largest number of epochs."""
+
+    n_clusters: int = field(default=8, kw_only=False, metadata=about("int", "Number of prototypes K."))
+    max_iter: int = field(default=300, metadata=about(
+        "int", "Largest number of epochs; training stops earlier when nothing moves. Relational annealing and the "
+        "settling after it have so many each."))  # fmt: skip
+
+
+@parameters
+class AnnealedParameters:
+    """Neural gas and SOM: how the neighbourhood shrinks."""
+
+    n_epochs: int = field(default=100, metadata=about(
+        "int", "Epochs of annealing. Training then continues at sigma_end until nothing moves, for at most 300 epochs."
+    ))  # fmt: skip
+    sigma_start: float | None = field(default=None, metadata=about(
+        "float or None", "Width of the neighbourhood in the first epoch; None takes K / 2."))  # fmt: skip
+    sigma_end: float = field(default=0.01, metadata=about("float", "Width in the last epoch."))
+    neighborhood: str = field(default="exponential", metadata=about(
+        _choice(*NEIGHBORHOODS), "Shape of the neighbourhood, h(t) = exp(-t / sigma) or exp(-t^2 / (2 sigma^2))."
+    ))  # fmt: skip
+
+
+@parameters
+class NeuralGasParameters(AnnealedParameters):
+    """Neural gas: the number of prototypes, and annealing."""
+
+    n_clusters: int = field(default=8, kw_only=False, metadata=about("int", "Number of prototypes K."))
+
+
+@parameters
+class SOMParameters(AnnealedParameters):
+    """SOM: the lattice, and annealing."""
+
+    grid: tuple[int, int] = field(default=(10, 10), kw_only=False, metadata=about(
+        "tuple of two ints", "Rows and columns of neurons. Neuron j is in row j // columns, column j % columns."
+    ))  # fmt: skip
+    lattice: str = field(default="hexagonal", metadata=about(_choice(*LATTICES), "How neurons are arranged."))
+    periodic: bool = field(default=False, metadata=about(
+        "bool", "Whether opposite edges are joined to a torus. A hexagonal one needs an even number of rows."
+    ))  # fmt: skip
+    sigma_start: float | None = field(default=None, metadata=about(
+        "float or None", "Width of the neighbourhood in the first epoch; None takes half the diameter of the lattice."
+    ))  # fmt: skip
+
+    _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "lattice_": ("Lattice", "With `positions` (K, 2), `distances` (K, K) and `neighbors` (K, K)."),
+    }
+
+
+EMBEDDING = (
+    ' A SOM also takes "embedding": the plane of the points by landmark classical scaling, spread over the lattice. '
+    "Annealing from the default sigma_start undoes it; whether a smaller one helps depends on the data."
+)
+
+
+def documented(cls: type[T]) -> type[T]:
+    """Write the Parameters and Attributes of a map into its docstring, before the sections that it has itself."""
+    text = cls.__doc__ or ""
+    head, mark, tail = text.partition("\n    See Also\n")
+    on_lattice = issubclass(cls, SOMParameters)
+    sections = ["Parameters\n----------"]
+    own = {each.name: each for each in fields(cls)}  # type: ignore[arg-type]
+    named = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", {}) if name in own]
+    for each in [own[name] for name in dict.fromkeys(named)]:  # what is special to the map comes first
+        said = each.metadata["about"] + (EMBEDDING if each.name == "init" and on_lattice else "")
+        sections.append(_entry(each.name, f"{each.metadata['type']}, default={each.default!r}", said))
+    sections.append("\nAttributes\n----------")
+    attributes: dict[str, tuple[str, str]] = {}
+    for base in reversed(cls.__mro__):
+        attributes |= vars(base).get("_attributes", {})
+    sections += [_entry(name, *entry) for name, entry in attributes.items()]
+    cls.__doc__ = head.rstrip() + "\n\n" + indent("\n".join(sections), "    ") + "\n" + mark + tail
+    return cls
+
+
+def _entry(name: str, kind: str, text: str) -> str:
+    return f"{name} : {kind}\n" + fill(text, 110, initial_indent="    ", subsequent_indent="    ")
