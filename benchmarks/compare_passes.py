@@ -1,4 +1,7 @@
-"""Ways to huge data, side by side: the full fit, simple sampling, and patches, one after the other or as a tree."""
+"""The full fit, simple sampling, and patches, one after the other or as a tree, side by side.
+
+python benchmarks/compare_passes.py     at growing N, for docs/assign.md
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from medianmap import MedianNeuralGas
 from medianmap.core.engine import State
 from medianmap.core.labels import UNLABELLED, LabelVectors, class_numbers, training_labels
 from medianmap.core.quality import inertia
@@ -27,6 +31,10 @@ from medianmap.sources.base import FloatArray, IntArray
 from medianmap.utils.checks import check_count, check_n_prototypes, check_weights
 from medianmap.utils.tables import table
 from medianmap.utils.threads import limited
+
+# Of the table of docs/assign.md.
+SIZES = (2000, 8000, 16000)
+K, PATCH, HELD_OUT = 50, 1000, 2000
 
 # The compilers work before the clock runs, on a fit of so many points.
 WARM_UP = 64
@@ -46,7 +54,7 @@ def compare_passes(
     shuffle: bool = True,
     random_state: int = 0,
 ) -> NDArray[Any]:
-    """Train the map in four ways on the same data and measure each: a table with a row a way.
+    """Train the map in four ways on the same data and measure each: a table with one row per way.
 
     "full": the map's own fit, on all dissimilarities. "sample": the map on a random sample, then one last run with all
     data, in which every point goes to its nearest prototype and every prototype to the median (batch maps: the mean) of
@@ -56,7 +64,7 @@ def compare_passes(
     ----------
     estimator : any median or batch map; it is cloned, with this random_state.
     X : data of known length, as the map takes them.
-    patch_size, n_patches : of the patches, one of them; 1000 points a patch by default.
+    patch_size, n_patches : of the patches, one of them; 1000 points per patch by default.
     sample_size : points of the sample; by default as many as a patch has, so that both need the same memory.
     held_out : queries on which the prototypes are judged; by default X itself.
     y : labels of X, where there are any; held_out_y those of held_out.
@@ -231,3 +239,25 @@ class _Fields:
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, LabelVectors]]:
         for at, G in self.judge.training(self.fitted):
             yield G, self.judge.m[at], self.labels.subset(at)
+
+
+def clouds(rng: np.random.Generator, centers: np.ndarray, n: int) -> np.ndarray:
+    return centers[rng.integers(len(centers), size=n)] + rng.normal(size=(n, centers.shape[1]))
+
+
+def main() -> None:
+    rng = np.random.default_rng(0)
+    centers = rng.normal(scale=4, size=(60, 8))
+    held_out = clouds(rng, centers, HELD_OUT)
+    print("| N | method | quantization error | evaluations | seconds |\n| --- | --- | --- | --- | --- |")
+    for N in SIZES:
+        rows = compare_passes(
+            MedianNeuralGas(K, annealing="median"), clouds(rng, centers, N), patch_size=PATCH, held_out=held_out
+        )
+        for row in rows:
+            print(f"| {N} | {row['method']} | {row['quantization_error']:.0f} | {row['evaluations'] / 1e6:.2f} M "
+                  f"| {row['seconds']:.2f} |")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@
 
 Two conventions of a z-score are in use: the standard deviation of the sample (N - 1, R's scale) and of the population
 (N, scikit-learn's StandardScaler). They differ by the factor 149/150 in every error; both are shown.
-`medianmap reproduce iris` runs the first of them.
+`python -m reproduction iris` runs the first of them.
 """
 
 from __future__ import annotations

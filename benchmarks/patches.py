@@ -88,7 +88,7 @@ def strings(N: int = 100_000) -> None:
 
 
 def breast_cancer(repeats: int) -> None:
-    """The chapter's protocol; `medianmap reproduce patches` adds our default annealing and labels."""
+    """The chapter's protocol; `python -m reproduction patches` adds our default annealing and labels."""
     scores = {way: [] for way in protocol.WAYS}
     for seed, (train, test) in enumerate(protocol.folds(repeats, 0)):
         for way in protocol.WAYS:

@@ -42,7 +42,7 @@ def iris() -> None:
 def breast_cancer(runs: int) -> None:
     """The chapter's protocol: z-scores, K=40, 200 epochs, random halves, accuracy on the other half.
 
-    `medianmap reproduce breast-cancer` adds our default annealing and other methods.
+    `python -m reproduction breast-cancer` adds our default annealing and other methods.
     """
     names = {
         "batch NG": protocol.BATCH,

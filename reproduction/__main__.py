@@ -1,16 +1,16 @@
-"""`python -m reproduction`: the chapter's experiments beside ours; `make reproduce` calls it."""
+"""`python -m reproduction`, run in the folder of the repository; `make reproduce` calls it."""
 
 import sys
 
 from medianmap.app.lazy import LazyGroup
 from medianmap.app.main import main
 
-EXPERIMENTS = LazyGroup(lazy={"reproduce": ("reproduction.command:reproduce", "Run the chapter's experiments.")})
+EXPERIMENTS = LazyGroup(lazy={"reproduction": ("reproduction.command:reproduce", "Run the chapter's experiments.")})
 
 
 def run(args: list[str]) -> None:
     """Run the experiments as the command line says; mistakes and interrupts end as those of `medianmap` do."""
-    main(["reproduce", *args], EXPERIMENTS, "python -m")
+    main(["reproduction", *args], EXPERIMENTS, "python -m")
 
 
 if __name__ == "__main__":

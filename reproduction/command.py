@@ -1,4 +1,4 @@
-"""`make reproduce`: the chapter's experiments beside what it reports."""
+"""The command line of `python -m reproduction`: the chapter's experiments beside what it reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ logger = logging.getLogger("medianmap")
               help="Your copies: chromosomes.csv, proteins/D.csv and proteins/labels.csv.")  # fmt: skip
 @click.option("--runs", type=click.IntRange(1), metavar="N", help="How many runs of every experiment.")
 @click.option("--quick", is_flag=True, help="Few runs of small sizes: does everything work? Under three minutes.")
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduction"),
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"),
               show_default=True, help="Folder for the page, the pictures, the JSON and the finished runs.")  # fmt: skip
 @seed_option
 @threads_option

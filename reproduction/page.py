@@ -1,4 +1,4 @@
-"""The page: every figure of the chapter beside ours, what should hold, and a section a part."""
+"""The page: every figure of the chapter beside ours, what should hold, and a section per part."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _head(found: Mapping[str, Runs], plan: Plan) -> list[str]:
     kind = (
         " A quick run: few runs of small sizes, which shows that everything works and no figure." if plan.quick else ""
     )
-    command = " ".join(["medianmap reproduce", *(found if len(found) < len(PARTS) else ["all"])])
+    command = " ".join(["python -m reproduction", *(found if len(found) < len(PARTS) else ["all"])])
     command += (" --data FOLDER" if plan.folder else "") + (f" --runs {plan.runs}" if plan.runs else "")
     command += (" --quick" if plan.quick else "") + (f" --seed {plan.seed}" if plan.seed else "")
     said = [

@@ -1,4 +1,4 @@
-"""`medianmap reproduce`: its protocol pieces against oracles, its journal, its sentences, and the front door."""
+"""`python -m reproduction`: its protocol pieces against oracles, its journal, its sentences, and the front door."""
 
 import json
 
@@ -306,6 +306,13 @@ def test_pages_say_what_does_not_hold():
 # The front door
 
 
+def test_its_usage_names_it_as_it_is_called_and_its_folder_is_not_that_of_the_code(capsys):
+    assert run("--help") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Usage: python -m reproduction [OPTIONS] [PART]..." in said
+    assert "[default: reproduced]" in said
+
+
 def test_the_names_of_the_command_are_those_of_the_parts():
     assert tuple(PARTS) == NAMES
 
@@ -405,4 +412,4 @@ def test_mistakes_are_one_sentence(args, words, tmp_path, capsys, monkeypatch):
     said = capsys.readouterr()
     assert words in said.err
     assert said.out == ""
-    assert not (tmp_path / "reproduction").exists()
+    assert list(tmp_path.iterdir()) == [tmp_path / "empty"]
