@@ -251,7 +251,6 @@ def test_a_metric_and_a_size_that_suit_the_data(name, content, metric, table, he
 
 
 def test_series(here):
-    optional("dtaidistance")
     Path("s.csv").write_text("slow,0,1,2,3,4\nfast,0,2,4\nflat,1,1,1,1\nflatter,1,1\n")
     reading = ["--read", "kind=series", "--read", "id=0"]
     assert run("fit", "s.csv", *reading, "--map", "kmeans", "-k", "2", "-o", "map") == 0
