@@ -11,24 +11,20 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from medianmap import MedianSOM
-from medianmap.datasets import load_globins
-from medianmap.report.content import gather
-from medianmap.report.html import render
-from medianmap.utils.files import write_text
+import medianmap
 
 EXEMPLAR = "HBAZ_HUMAN"
 CHROMIUM = os.environ.get("MEDIANMAP_CHROMIUM") or shutil.which("chromium")
 
 
 def main(picture: str) -> None:
-    globins = load_globins()
-    som = MedianSOM((8, 10), metric="alignment", refine="swap", random_state=0).fit(globins.sequences)
-    content = gather(som, globins.sequences, ids=globins.ids, y=globins.families, title="Globins by alignment")
-    chosen = [neuron["exemplar"] for neuron in content["neurons"]].index(EXEMPLAR)
+    globins = medianmap.load_globins()
+    som = medianmap.MedianSOM((8, 10), metric="alignment", refine="swap", random_state=0).fit(globins.sequences)
+    report = medianmap.report(som, globins.sequences, ids=globins.ids, y=globins.families, title="Globins by alignment")
+    chosen = [neuron["exemplar_id"] for neuron in report.summary["neurons"]].index(EXEMPLAR)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_file = Path(folder) / "report.html"
-        write_text(page_file, render(content))
+        report.save(page_file)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 860}, color_scheme="light")
         page.goto(page_file.as_uri())

@@ -10,16 +10,27 @@ from ._version import __version__
 from .utils.providers import provide
 
 if TYPE_CHECKING:
+    from .datasets import (
+        load_breast_cancer,
+        load_chromosomes,
+        load_globins,
+        load_iris,
+        simulate_chromosomes,
+        simulate_protein_families,
+    )
     from .estimators.batch import BatchKMeans, BatchNeuralGas, BatchSOM
     from .estimators.classifier import PrototypeClassifier
     from .estimators.median import MedianKMeans, MedianNeuralGas, MedianSOM
     from .estimators.model_file import load, save
     from .estimators.relational import RelationalKMeans, RelationalNeuralGas, RelationalSOM
+    from .explore import label_report
     from .explore.beta_path import beta_path
     from .explore.health import check_dissimilarity
     from .explore.k_path import k_path
     from .explore.width_front import width_front
     from .patches.clusterer import PatchClusterer
+    from .readers import read
+    from .report import report
     from .sources import as_dissimilarity
     from .sources.all_pairs import all_pairs
 
@@ -39,11 +50,20 @@ _HOME = {
     "all_pairs": ".sources.all_pairs",
     "as_dissimilarity": ".sources",
     "beta_path": ".explore.beta_path",
+    "read": ".readers",
     "check_dissimilarity": ".explore.health",
     "k_path": ".explore.k_path",
     "width_front": ".explore.width_front",
+    "label_report": ".explore.label_report",
+    "report": ".report",
     "save": ".estimators.model_file",
     "load": ".estimators.model_file",
+    "load_breast_cancer": ".datasets",
+    "load_chromosomes": ".datasets",
+    "load_globins": ".datasets",
+    "load_iris": ".datasets",
+    "simulate_chromosomes": ".datasets",
+    "simulate_protein_families": ".datasets",
 }
 
 __all__ = [
@@ -64,12 +84,23 @@ __all__ = [
     "beta_path",
     "check_dissimilarity",
     "k_path",
+    "label_report",
     "load",
+    "load_breast_cancer",
+    "load_chromosomes",
+    "load_globins",
+    "load_iris",
+    "read",
+    "report",
     "save",
+    "simulate_chromosomes",
+    "simulate_protein_families",
     "width_front",
 ]
 
 
+# These names are modules. `report` can be called: importing anything of it would replace a function of that name.
+_MODULES = ("label_report", "report")
 # What lower folders ask of higher ones beside the public names, see utils/providers.py.
 _HOME_OF_VIEWS = {"notebook_view": ".report.notebook"}
 
@@ -85,7 +116,8 @@ def __dir__() -> list[str]:
 
 
 def _load(name: str) -> Any:
-    return getattr(import_module((_HOME | _HOME_OF_VIEWS)[name], __name__), name)
+    module = import_module((_HOME | _HOME_OF_VIEWS)[name], __name__)
+    return module if name in _MODULES else getattr(module, name)
 
 
 for _name in (*_HOME, *_HOME_OF_VIEWS):

@@ -13,8 +13,7 @@ from medianmap.explore.prototypes import as_lengths, exemplars_of
 from medianmap.metrics import bind
 from medianmap.predict.nearest import ratios
 from medianmap.readers import write_phylip
-from medianmap.report.content import gather
-from medianmap.report.html import render
+from medianmap.report import report
 from medianmap.report.notebook import summary_html
 
 X = load_iris().data
@@ -56,14 +55,15 @@ def test_exemplars_are_the_nearest_points(fitted):
 
 def test_the_page(fitted):
     ids = [f"iris{i}" for i in range(len(X))]
-    content = gather(fitted, X, ids=ids, y=SPECIES)
+    page = report(fitted, X, ids=ids, y=SPECIES)
+    content = page.content
     G = ((X[:, None] - means(fitted)[None]) ** 2).sum(axis=2)
     assert [neuron["exemplar"] for neuron in content["neurons"]] == [ids[i] for i in G.argmin(axis=0)]
     assert content["exemplars"]["kind"] == "vector"
     assert content["exemplars"]["data"][0]["values"] == pytest.approx(X[G[:, 0].argmin()])
     assert [neuron["hits"] for neuron in content["neurons"]] == np.bincount(G.argmin(axis=1)).tolist()
     assert content["training"]["anneals"] == (not isinstance(fitted, RelationalKMeans))
-    assert "iris0" in render(content)
+    assert "iris0" in page.html
     assert type(fitted).__name__ in summary_html(fitted)
 
 
@@ -115,10 +115,10 @@ def test_a_page_of_other_data_names_the_exemplars_of_training():
     words = WORDS[:20]
     model = MedianSOM((2, 2), metric="edit", random_state=0).fit(words)
     model.prototype_ids_ = [f"trained{i}" for i in model.medoid_indices_]
-    content = gather(model, WORDS[20:], ids=[f"new{k}" for k in range(16)])
+    content = report(model, WORDS[20:], ids=[f"new{k}" for k in range(16)]).content
     assert [neuron["exemplar"] for neuron in content["neurons"]] == model.prototype_ids_
     del model.prototype_ids_
-    content = gather(model, WORDS[20:], ids=[f"new{k}" for k in range(16)])
+    content = report(model, WORDS[20:], ids=[f"new{k}" for k in range(16)]).content
     points = two_best(model, WORDS[20:])
     for j, neuron in enumerate(content["neurons"]):
         at = np.flatnonzero(points["prototype"] == j)

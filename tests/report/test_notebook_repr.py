@@ -15,7 +15,7 @@ from support.maps import BATCH, MEDIAN, METHODS, blobs, estimator
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, PrototypeClassifier, load, save
 from medianmap.core.neighborhood import make_lattice
-from medianmap.report.notebook import FAINTEST, MOST_TITLED, bars, cells, facts, summary_html
+from medianmap.report.notebook import FAINTEST, MOST_TITLED, bars, cells, summary_html
 from medianmap.sources import as_dissimilarity
 
 HOSTILE = '<script>alert("1")</script>&'
@@ -24,6 +24,10 @@ HOSTILE = '<script>alert("1")</script>&'
 def parsed(html):
     """The summary as a tree: it is well formed, so that it cannot spill over into the rest of a page."""
     return ElementTree.fromstring(html)
+
+
+def names_of(n):
+    return [f"prototype {j}" for j in range(n)]
 
 
 def table(html):
@@ -67,7 +71,8 @@ def test_a_classifier_and_a_pass_over_patches_tell_what_is_in_them(rng):
     assert told["quantization error"] == f"{patches.quantization_error_:.6g}"
     assert "epochs" not in told
     both = PrototypeClassifier(PatchClusterer(MedianKMeans(3, random_state=0), 30)).fit(X, np.arange(60) % 20)
-    told = table(both._repr_html_()[both._repr_html_().rindex("<div style=") :])
+    html = both._repr_html_()
+    told = table(html[html.rindex("<div style=") :])
     assert told["model"] == "PrototypeClassifier of PatchClusterer of MedianKMeans"
     assert told["classes"] == "0, 1, 2, 3, 4, 5, 6, 7 and 12 more"
 
@@ -75,7 +80,7 @@ def test_a_classifier_and_a_pass_over_patches_tell_what_is_in_them(rng):
 def test_neurons_are_filled_by_their_hits_and_empty_ones_are_not(rng):
     fitted = MedianSOM((3, 4), n_epochs=5, random_state=0).fit(blobs(rng))
     hits = np.array([0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0])
-    paths = parsed(cells(fitted.lattice_, hits)).findall(".//path")
+    paths = parsed(cells(fitted.lattice_.positions, "hexagonal", hits, names_of(12))).findall(".//path")
     opacity = [float(path.get("fill-opacity")) for path in paths]
     assert len(paths) == 12
     assert opacity[0] == opacity[11] == 0
@@ -92,7 +97,9 @@ def test_neurons_are_filled_by_their_hits_and_empty_ones_are_not(rng):
 
 def test_bars_fall_and_are_as_high_as_their_hits():
     hits = np.array([3.0, 0, 12, 6])
-    paths = parsed(bars(hits, ["a", "b", HOSTILE, "d"])).findall(".//path")
+    paths = parsed(bars(hits, [f"prototype {j}, {name}" for j, name in enumerate(["a", "b", HOSTILE, "d"])])).findall(
+        ".//path"
+    )
     titles = [path.find("title").text for path in paths]
     assert titles == ["prototype 0, a: 3", f"prototype 2, {HOSTILE}: 12", "prototype 3, d: 6"]  # no bar of no hits
     box = {title: np.array(re.findall(r"[\d.]+", path.get("d")), float).reshape(-1, 2) for title, path in
@@ -104,11 +111,11 @@ def test_bars_fall_and_are_as_high_as_their_hits():
 
 def test_a_large_map_stays_small(rng):
     hits = rng.integers(0, 300, 2000).astype(float)
-    drawn = cells(make_lattice((40, 50)), hits)
+    drawn = cells(make_lattice((40, 50)).positions, "hexagonal", hits, names_of(2000))
     assert len(drawn) < 200_000
     assert len(hits) > MOST_TITLED
     assert drawn.count("M") == 2000
-    assert len(bars(hits)) < 100_000
+    assert len(bars(hits, names_of(2000))) < 100_000
 
 
 def test_ids_of_a_stranger_are_text(rng):
@@ -147,7 +154,7 @@ def test_a_metric_of_the_user_has_its_name(rng):
         return float(abs(x - y).sum())
 
     fitted = MedianKMeans(2, metric=apart, random_state=0).fit(blobs(rng, n=10))
-    assert dict(facts(fitted, fitted, fitted.hits_))["prototypes"] == "2, apart"
+    assert table(summary_html(fitted))["prototypes"] == "2, apart"
 
 
 def test_matplotlib_is_not_needed(tmp_path):

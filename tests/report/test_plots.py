@@ -13,8 +13,14 @@ from medianmap import explore as structure
 from medianmap.core.neighborhood import make_lattice
 from medianmap.datasets import load_iris
 from medianmap.report.plots import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
-from medianmap.report.plots.axes import NAMED, slices, text_color
-from medianmap.report.plots.cells import cell_polygons, pie_polygons, u_matrix_cells
+from medianmap.report.plots.shapes import (
+    NAMED,
+    cell_polygons,
+    pie_polygons,
+    slices,
+    text_color,
+    u_matrix_cells,
+)
 
 
 @pytest.fixture

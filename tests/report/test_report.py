@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
+from support.pages import page_shows
 
 from medianmap import (
     BatchKMeans,
@@ -25,9 +26,8 @@ from medianmap import (
 )
 from medianmap.core.quality import topographic_error
 from medianmap.explore import superclusters, two_best
-from medianmap.report.content import RAMPS, gather
-from medianmap.report.exemplars import PER_LISTED, alphabet_of, caps, exemplars
-from medianmap.report.html import embedded, n_bytes, render
+from medianmap.report.exemplars import alphabet_of, exemplar_drawings
+from medianmap.report.html import PER_LISTED, RAMPS, caps, embedded, n_bytes, render
 from medianmap.sources import as_dissimilarity
 
 IRIS = load_iris()
@@ -51,7 +51,7 @@ def D():
 
 
 def test_neurons_of_a_lattice_by_brute_force(som, D):
-    content = gather(som, IRIS.data, y=SPECIES)
+    content = page_shows(som, IRIS.data, y=SPECIES)
     w = som.medoid_indices_
     nearest = D[:, w].argmin(axis=1)
     for j, neuron in enumerate(content["neurons"]):
@@ -80,7 +80,7 @@ def test_neurons_of_a_lattice_by_brute_force(som, D):
 
 def test_members_are_sorted_and_complete(som, D):
     ids = [f"flower {i}" for i in range(150)]
-    content = gather(som, IRIS.data, ids=ids, y=SPECIES)
+    content = page_shows(som, IRIS.data, ids=ids, y=SPECIES)
     G = D[:, som.medoid_indices_]
     for j, members in enumerate(content["members"]):
         at = [i for i in np.argsort(G[:, j], kind="stable") if G[i].argmin() == j]
@@ -92,8 +92,8 @@ def test_members_are_sorted_and_complete(som, D):
 
 
 def test_a_cap_leaves_the_other_ids_to_be_searched(som):
-    content = gather(som, IRIS.data, members=3)
-    full = gather(som, IRIS.data)
+    content = page_shows(som, IRIS.data, members=3)
+    full = page_shows(som, IRIS.data)
     for capped, members in zip(content["members"], full["members"], strict=True):
         assert capped["ids"] == members["ids"][:3]
         assert capped["ids"] + capped["others"] == members["ids"]
@@ -126,7 +126,7 @@ def test_what_is_listed_fits(points, n_free, most):
 def test_names_too_long_for_a_page_are_left_to_the_file(rng):
     X = rng.normal(size=(30_000, 2))
     ids = [f"{'<>&' * 12}{i:05d}" for i in range(len(X))]
-    content = gather(BatchKMeans(20, random_state=0, max_iter=2).fit(X), X, ids=ids)
+    content = page_shows(BatchKMeans(20, random_state=0, max_iter=2).fit(X), X, ids=ids)
     listed = content["listed"]
     assert 0 < listed["n_listed"] < listed["n_searchable"] < 30_000
     assert not listed["complete"]
@@ -135,7 +135,7 @@ def test_names_too_long_for_a_page_are_left_to_the_file(rng):
 
 
 def test_a_graph_by_brute_force(gas, D):
-    content = gather(gas, IRIS.data)
+    content = page_shows(gas, IRIS.data)
     G, w = D[:, gas.medoid_indices_], gas.medoid_indices_
     count = {}
     for row in G:
@@ -158,42 +158,42 @@ def test_a_graph_by_brute_force(gas, D):
 
 def test_too_many_edges_leave_the_strongest(rng):
     X = rng.normal(size=(3000, 12))
-    content = gather(BatchKMeans(40, random_state=0, max_iter=2).fit(X), X)
+    content = page_shows(BatchKMeans(40, random_state=0, max_iter=2).fit(X), X)
     assert len(content["edges"]) == 240
     assert content["edges_left_out"] > 0
 
 
 def test_the_other_maps(som, D, rng):
-    precomputed = gather(MedianSOM((3, 4), metric="precomputed", random_state=0).fit(D), D)
-    for a, b in zip(precomputed["neurons"], gather(som, IRIS.data)["neurons"], strict=True):
+    precomputed = page_shows(MedianSOM((3, 4), metric="precomputed", random_state=0).fit(D), D)
+    for a, b in zip(precomputed["neurons"], page_shows(som, IRIS.data)["neurons"], strict=True):
         assert a["exemplar"] == b["exemplar"]
         assert a["u"] == pytest.approx(b["u"], **ROUNDED)
     assert precomputed["exemplars"] == {"kind": "id", "data": []}
     named = as_dissimilarity(D, ids=[f"p{i}" for i in range(150)])
-    carried = gather(MedianKMeans(4, metric="precomputed", random_state=0).fit(named), named)
+    carried = page_shows(MedianKMeans(4, metric="precomputed", random_state=0).fit(named), named)
     assert all(neuron["exemplar"].startswith("p") for neuron in carried["neurons"])
 
     patches = PatchClusterer(MedianSOM((2, 3), random_state=0), patch_size=50).fit(IRIS.data)
-    told = gather(patches, IRIS.data)
+    told = page_shows(patches, IRIS.data)
     assert told["training"] is None
     assert sum(neuron["hits"] for neuron in told["neurons"]) == 150
 
     y = [name if i % 2 else None for i, name in enumerate(SPECIES)]
     classifier = PrototypeClassifier(MedianNeuralGas(5, random_state=0)).fit(IRIS.data, y)
-    told = gather(classifier, IRIS.data, y=["" if name is None else name for name in y])
+    told = page_shows(classifier, IRIS.data, y=["" if name is None else name for name in y])
     expected = classifier.classes_[classifier.prototype_labels_.argmax(axis=1)]
     assert [neuron["predicts"] for neuron in told["neurons"]] == expected.tolist()
     assert sum(c < 0 for members in told["members"] for c in members["classes"]) == 75
-    assert gather(classifier, IRIS.data, y=[""] * 150)["classes"] is None
+    assert page_shows(classifier, IRIS.data, y=[""] * 150)["classes"] is None
 
-    one = gather(BatchSOM((1, 1), n_epochs=2).fit(IRIS.data), IRIS.data)
+    one = page_shows(BatchSOM((1, 1), n_epochs=2).fit(IRIS.data), IRIS.data)
     assert one["neurons"][0]["hits"] == 150
     assert one["quality"]["topographic_error"] is None
 
 
 def test_an_empty_neuron_has_no_quality_and_no_nearest_point():
     X = np.array([[0.0], [0.1], [10.0]])
-    content = gather(BatchKMeans(3, init=np.array([[0.0], [10.0], [99.0]]), max_iter=1).fit(X), X)
+    content = page_shows(BatchKMeans(3, init=np.array([[0.0], [10.0], [99.0]]), max_iter=1).fit(X), X)
     assert content["empty"] == 1
     assert content["neurons"][2] | {"x": 0, "y": 0, "group": 0} == {
         "neuron": 2, "x": 0, "y": 0, "hits": 0, "u": None, "quality": None, "group": 0, "exemplar": None,
@@ -202,7 +202,7 @@ def test_an_empty_neuron_has_no_quality_and_no_nearest_point():
 
 
 def test_exemplars_by_their_kind(som, rng):
-    vectors = gather(som, IRIS.data)["exemplars"]
+    vectors = page_shows(som, IRIS.data)["exemplars"]
     assert vectors["kind"] == "vector"
     assert vectors["data"][3]["values"] == pytest.approx(IRIS.data[som.medoid_indices_[3]])
     assert vectors["quantiles"][2] == pytest.approx(
@@ -210,7 +210,7 @@ def test_exemplars_by_their_kind(som, rng):
     )
 
     def kind_of(W, metric=None):
-        return exemplars(None, type("Fitted", (), {"cluster_centers_": W, "metric": metric})(), None)
+        return exemplar_drawings(None, type("Fitted", (), {"cluster_centers_": W, "metric": metric})(), None)
 
     assert kind_of(["ACGT", "GGCA"])["alphabet"] == "dna"
     assert kind_of(["MKVLAW", "MTEYKL"])["alphabet"] == "protein"
@@ -230,7 +230,7 @@ def test_many_features_show_those_that_set_a_prototype_apart(rng):
     X = rng.normal(size=(60, 100))
     X[:30, 77] += 50
     km = BatchKMeans(2, init=[0, 59]).fit(X)
-    shown = gather(km, X)["exemplars"]
+    shown = page_shows(km, X)["exemplars"]
     assert len(shown["features"]) == 100
     for j, data in enumerate(shown["data"]):
         assert len(data["at"]) == 40
@@ -257,11 +257,11 @@ def test_alphabets(texts, alphabet):
 
 def test_wrong_lengths_are_refused(som):
     with pytest.raises(ValueError, match="2 ids for 150"):
-        gather(som, IRIS.data, ids=["a", "b"])
+        page_shows(som, IRIS.data, ids=["a", "b"])
     with pytest.raises(ValueError, match="2 labels in y for 150"):
-        gather(som, IRIS.data, y=["a", "b"])
+        page_shows(som, IRIS.data, y=["a", "b"])
     with pytest.raises(ValueError, match="members is 0"):
-        gather(som, IRIS.data, members=0)
+        page_shows(som, IRIS.data, members=0)
 
 
 def test_settings_are_plain_and_the_page_repeats_itself(som):
@@ -270,7 +270,7 @@ def test_settings_are_plain_and_the_page_repeats_itself(som):
 
     settings = {"grid": (3, 4), "metric": function, "big": np.arange(99), "sigma": np.float64(0.5), "inf": np.inf}
     points = two_best(som, IRIS.data)
-    content = gather(
+    content = page_shows(
         som, IRIS.data, points=points, settings=settings, health=check_dissimilarity(IRIS.data, metric="euclidean")
     )
     assert content["settings"] == {
@@ -278,7 +278,7 @@ def test_settings_are_plain_and_the_page_repeats_itself(som):
     }  # fmt: skip
     assert content["health"]["ok"]
     assert content["versions"].keys() >= {"medianmap", "Python", "numpy"}
-    again = gather(som, IRIS.data, settings=settings, health=content["health"])
+    again = page_shows(som, IRIS.data, settings=settings, health=content["health"])
     assert render(content) == render(again)
 
 
@@ -320,7 +320,7 @@ class Elements(HTMLParser):
 def hostile_page():
     words = [f"{text}{'x' * k}" for k, text in enumerate(HOSTILE)]
     km = MedianKMeans(3, metric="edit", random_state=0).fit(words)
-    content = gather(km, words, ids=HOSTILE, y=HOSTILE, title=HOSTILE[0], settings={HOSTILE[1]: HOSTILE[2]})
+    content = page_shows(km, words, ids=HOSTILE, y=HOSTILE, title=HOSTILE[0], settings={HOSTILE[1]: HOSTILE[2]})
     return content, render(content)
 
 
@@ -408,7 +408,7 @@ def test_the_ramps_leave_the_ground_steadily():
 
 def test_what_the_training_was_like(som):
     """Why the error rises at the end, and what came after the last epoch."""
-    assert gather(som, IRIS.data)["training"]["combines"]
+    assert page_shows(som, IRIS.data)["training"]["combines"]
     for model, combines in (
         (MedianKMeans(3, random_state=0), True),
         (MedianKMeans(3, random_state=0, refine="swap"), False),
@@ -416,6 +416,6 @@ def test_what_the_training_was_like(som):
         (MedianNeuralGas(3, random_state=0, annealing="median", refine="swap"), False),
         (BatchKMeans(3, random_state=0), False),
     ):
-        training = gather(model.fit(IRIS.data), IRIS.data)["training"]
+        training = page_shows(model.fit(IRIS.data), IRIS.data)["training"]
         assert training["combines"] == combines
         assert training["swaps"] == getattr(model, "n_swaps_", None)

@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from support.pages import first_column, until
+from support.pages import first_column, page_shows, until
 
 from medianmap import BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, RelationalNeuralGas
 from medianmap.datasets import load_globins
-from medianmap.report.content import gather
 
 READY = "html[data-ready]"
 HOSTILE = [
@@ -29,7 +28,7 @@ def globins():
     keep = range(0, 630, 5)
     strings = [data.sequences[i] for i in keep]
     som = MedianSOM((4, 5), metric="kmer", random_state=0).fit(strings)
-    return gather(
+    return page_shows(
         som, strings, ids=[data.ids[i] for i in keep], y=[data.families[i] for i in keep], title="Globins"
     ), som
 
@@ -110,7 +109,7 @@ def test_colourings_paint_the_numbers(globins, globin_page, visit):
 def test_combinations_are_shown_by_the_nearest_point(write, visit):
     X = load_iris().data
     model = RelationalNeuralGas(4, metric="sqeuclidean", random_state=0).fit(X)
-    page = visit(write(gather(model, X)))
+    page = visit(write(page_shows(model, X)))
     page.click("#n2")
     assert "Prototype: a combination; the nearest point is" in page.inner_text("#panel")
     assert page.inner_text(".exemplar-id") == str(model.exemplar_indices_[2])
@@ -244,7 +243,7 @@ def test_every_control_and_region_has_a_name(globin_page, visit):
 def test_hostile_text_is_inert_and_shown(write, visit):
     words = [f"{text}{'x' * k}" for k, text in enumerate(HOSTILE)]
     km = MedianKMeans(2, metric="edit", random_state=0).fit(words)
-    content = gather(km, words, ids=HOSTILE, y=HOSTILE[::-1], title=HOSTILE[0], settings={HOSTILE[1]: HOSTILE[2]})
+    content = page_shows(km, words, ids=HOSTILE, y=HOSTILE[::-1], title=HOSTILE[0], settings={HOSTILE[1]: HOSTILE[2]})
     page = visit(write(content))
     assert page.title() == HOSTILE[0]
     assert page.inner_text("h1") == HOSTILE[0]
@@ -285,7 +284,7 @@ def test_the_policy_stops_what_is_not_ours(globin_page, browser):
 
 def test_a_graph_a_series_and_vectors_are_drawn(write, visit, rng):
     X = rng.normal(size=(80, 3)) + np.repeat([[0.0], [6.0]], 40, axis=0)
-    content = gather(MedianNeuralGas(6, random_state=0).fit(X), X)
+    content = page_shows(MedianNeuralGas(6, random_state=0).fit(X), X)
     page = visit(write(content))
     assert page.locator(".link").count() >= 1
     before = page.get_attribute("#n2", "r")
@@ -295,11 +294,11 @@ def test_a_graph_a_series_and_vectors_are_drawn(write, visit, rng):
     assert page.get_attribute("#n2", "r") != before  # nodes part as one looks closer
     assert page.locator("svg.near").count() == 1
     waves = [np.sin(np.linspace(0, 6 + k % 3, 30 + k % 5)) for k in range(24)]
-    page = visit(write(gather(MedianSOM((2, 3), metric="dtw", random_state=0).fit(waves), waves)))
+    page = visit(write(page_shows(MedianSOM((2, 3), metric="dtw", random_state=0).fit(waves), waves)))
     page.click("#n4")
     assert page.get_attribute("#panel .curve", "d").count("L") >= 29
     D = np.abs(np.subtract.outer(np.arange(9.0), np.arange(9.0)))
-    page = visit(write(gather(MedianKMeans(3, metric="precomputed", random_state=0).fit(D), D)))
+    page = visit(write(page_shows(MedianKMeans(3, metric="precomputed", random_state=0).fit(D), D)))
     page.click("#n1")
     assert page.locator("#panel svg").count() == 0
 
@@ -325,7 +324,7 @@ def test_capped_members_point_to_the_file(globins, write, visit):
 def test_component_planes_and_mixtures(write, visit):
     iris = load_iris(as_frame=True)
     names = [f"species {k % 2}" for k in iris.target]
-    content = gather(BatchSOM((2, 3), n_epochs=5, random_state=0).fit(iris.data), iris.data, y=names)
+    content = page_shows(BatchSOM((2, 3), n_epochs=5, random_state=0).fit(iris.data), iris.data, y=names)
     page = visit(write(content))
     page.check("input[value=feature]")
     for k in (0, 3):
@@ -348,7 +347,7 @@ def test_component_planes_and_mixtures(write, visit):
 @pytest.mark.parametrize("model", [BatchSOM((1, 1), n_epochs=1), MedianKMeans(1), MedianSOM((2, 4), periodic=True)])
 def test_the_least_of_maps(model, write, visit, rng):
     X = rng.normal(size=(12, 2))
-    page = visit(write(gather(model.fit(X), X)))
+    page = visit(write(page_shows(model.fit(X), X)))
     for key in ("u", "quality", "group", "hits"):
         page.check(f"input[value={key}]")
     page.click("#n0")

@@ -4,11 +4,10 @@ import os
 
 import numpy as np
 import pytest
-from support.pages import first_column, until
+from support.pages import first_column, page_shows, until
 
 from medianmap import BatchNeuralGas, BatchSOM
 from medianmap.explore import two_best
-from medianmap.report.content import gather
 
 MOST_ELEMENTS = 30_000  # of a page of 2000 neurons: ten to eleven for each
 
@@ -32,7 +31,7 @@ def crowd():
 @pytest.mark.parametrize("kind", ["lattice", "graph"])
 def test_two_thousand_neurons_and_a_hundred_thousand_points(kind, crowd, write, visit):
     models, X, names = crowd
-    content = gather(models[kind], X, **names)
+    content = page_shows(models[kind], X, **names)
     assert content["kind"] == kind
     assert content["listed"]["n_searchable"] == 100_000
     address = write(content)

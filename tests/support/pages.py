@@ -2,6 +2,8 @@
 
 import pytest
 
+from medianmap.report import report
+
 
 def until(page, true):
     """Wait for an expression to hold; the policy of the page forbids the browser's own way to wait for one."""
@@ -15,3 +17,8 @@ def until(page, true):
 def first_column(page, table):
     cells = page.locator(f"#panel table.members >> nth={table} >> tbody tr td:first-child")
     return cells.all_text_contents()
+
+
+def page_shows(model, X, **params):
+    """What the page of a model shows, as the dictionary that its scripts draw."""
+    return report(model, X, **params).content

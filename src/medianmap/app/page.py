@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..explore.health import Health, check_dissimilarity
 from ..predict.nearest import two_best
 from ..predict.queries import fitted_on_dissimilarities, map_of
+from ..report import report
 from ..report.summary import MOST_COMPUTED
 from ..utils.progress import followed
 from ..utils.tables import counted
@@ -28,15 +29,11 @@ def page(
     title: str | None = None,
 ) -> str:
     """report.html of the points `given`, which lie where the table of `two_best` says."""
-    from ..report.content import gather
-    from ..report.html import render
-
     X = given.objects if given.source is None else given.source
     title = title or f"{Path(given.name).name}: {_told(given)}"
-    with limited(1):  # the same bits everywhere
-        content = gather(model, X, ids=given.ids, y=given.labels, points=points, title=title, health=health,
-                         settings=settings)  # fmt: skip
-    return render(content)
+    return report(
+        model, X, ids=given.ids, y=given.labels, points=points, title=title, health=health, settings=settings
+    ).html
 
 
 def _told(given: Given) -> str:

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from ..estimators.model_file import save
 from ..explore.health import Health, check_dissimilarity
-from ..predict.assign_all import Answers
-from ..predict.nearest import border_points, outliers
-from ..report.summary import MOST_COMPUTED, summarize
+from ..report.summary import MOST_COMPUTED, summarize, written
 from ..sources import Source
 from ..utils.files import write_text
 from ..utils.progress import followed
@@ -212,23 +210,8 @@ def checked(source: Source, given: Given, settings: FitSettings, most: int, watc
 
 def summary_of(fitted: Fitted, given: Given, settings: FitSettings, health: Health) -> dict[str, Any]:
     """summary.json."""
-    with limited(1):  # the same bits everywhere
-        summary = summarize(fitted.model, fitted.source, y=given.labels, points=fitted.points, seed=settings.seed)
-    answers = Answers(fitted.model)
-    for neuron, name in zip(summary["neurons"], answers.exemplars or (), strict=True):
-        neuron["exemplar_id"] = name
-    of_prototypes = answers.classes
-    if of_prototypes is not None:
-        known = [i for i, label in enumerate(given.labels or ()) if label is not None]
-        right = sum(of_prototypes[fitted.points["prototype"][i]][0] == (given.labels or ())[i] for i in known)
-        summary["quality"]["training_accuracy"] = right / len(known)
-        for neuron, (name, share) in zip(summary["neurons"], of_prototypes, strict=True):
-            neuron |= {"class": name, "probability": share}
-    return {
-        "metric": settings.metric,
-        "seed": settings.seed,
-        "n_border_points": len(border_points(fitted.points)),
-        "n_outliers": len(outliers(fitted.points)),
-        **summary,
-        "health": health.as_dict(),
-    }
+    facts = summarize(
+        fitted.model, fitted.source, ids=given.ids, y=given.labels, points=fitted.points, pairs=fitted.source,
+        seed=settings.seed,
+    )  # fmt: skip
+    return {"metric": settings.metric, "seed": settings.seed, **written(facts), "health": health.as_dict()}

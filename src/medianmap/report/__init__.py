@@ -1,3 +1,111 @@
-"""What a fitted map says, as numbers first (summary) and as text from them."""
+"""What a fitted map shows: `medianmap.report(model, X)`, a page to look at; and its summary, plots and other views."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+from inspect import signature
+from os import PathLike
+from types import ModuleType
+from typing import Any
+
+
+class Report:
+    """A page about a fitted map, as `medianmap.report` returns it.
+
+    Attributes
+    ----------
+    summary : every fact of the map as a plain dictionary, numbers not rounded.
+    content : what the page shows, rounded.
+    html : the page, one self-contained text.
+    """
+
+    def __init__(self, summary: dict[str, Any], content: dict[str, Any]) -> None:
+        self.summary = summary
+        self.content = content
+
+    @cached_property
+    def html(self) -> str:
+        """The page."""
+        from .html import render
+
+        return render(self.content)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all; compressed where the name ends in .gz."""
+        from ..utils.files import write_text
+
+        write_text(path, self.html)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, which can neither read nor change the notebook around it."""
+        return (
+            '<iframe title="Report of a map" sandbox="allow-scripts allow-downloads" '
+            f'style="width:100%;height:860px;border:0" srcdoc="{escape(self.html)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.content['title']}>"
+
+
+def report(
+    model: Any,
+    X: Any,
+    *,
+    ids: Sequence[str] | None = None,
+    y: Any = None,
+    title: str | None = None,
+    health: Any = None,
+    settings: Mapping[str, Any] | None = None,
+    members: int | None = None,
+    points: Any = None,
+) -> Report:
+    """Make a page to look at a fitted map: one HTML file that needs no network.
+
+    Parameters
+    ----------
+    model : a fitted map, PatchClusterer or PrototypeClassifier
+    X : the data it was fitted on, or others like them
+    ids : (N,) names of the points; None takes those that X carries, or numbers
+    y : (N,) classes of the points, None or "" where a point has none
+    title : heading of the page
+    health : what `check_dissimilarity` found, to be shown
+    settings : dictionary of anything else to be shown, by name
+    members : most members listed of a prototype; None lists as many as a page below 5 MB can hold
+    points : `medianmap.explore.two_best(model, X)`, where it is computed already
+
+    Returns
+    -------
+    Report
+        `.save("report.html")` writes the page, a notebook shows it, `.html` is its text and `.summary` its facts.
+
+    Examples
+    --------
+    >>> import medianmap
+    >>> words = ["heron", "herons", "hero", "quark", "quarks", "quart"]
+    >>> som = medianmap.MedianSOM(grid=(1, 2), metric="edit", random_state=0).fit(words)
+    >>> page = medianmap.report(som, words, ids=words, title="Words")
+    >>> page
+    <Report: Words>
+    >>> [neuron["points"] for neuron in page.summary["neurons"]]
+    [3, 3]
+    >>> page.html.startswith("<!DOCTYPE html>")
+    True
+    """
+    from .html import page_content
+    from .summary import summarize
+
+    facts = summarize(model, X, ids=ids, y=y, points=points, structure=True)
+    return Report(facts, page_content(facts, title=title, health=health, settings=settings, members=members))
+
+
+class _CallableModule(ModuleType):
+    """Python binds `medianmap.report` to this sub-package once anything in it is imported, so it has to be callable."""
+
+    __call__ = staticmethod(report)
+    __signature__ = signature(report)  # a static __call__ seems to lack its first parameter
+
+
+sys.modules[__name__].__class__ = _CallableModule

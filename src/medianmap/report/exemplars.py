@@ -8,28 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.base import BaseMap
 from ..explore import component_planes
 from ..explore.prototypes import exemplars_of
 from ..metrics.registry import bind
-from ..sources.base import FloatArray, IntArray
-from .html import n_bytes
+from ..sources.base import FloatArray
 
 # What all exemplars of a page may take together, and one of them at most and at least.
 ALL_BYTES, MOST_LETTERS, LEAST_LETTERS = 1_000_000, 20_000, 200
 MOST_VALUES, LEAST_VALUES = 400, 40
-# A profile of more features than this shows, of each prototype, those that set it apart.
+# Of more features than this, a profile shows those in which the prototype differs most from the data.
 MOST_FEATURES = 40
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-# So many numbers tell a quantile well enough for a drawing.
+# This many numbers give a quantile well enough for a drawing.
 SAMPLED_NUMBERS = 20_000_000
 
 NUCLEOTIDES, AMBIGUOUS = set("ACGTU"), set("NRYSWKMBDHV-.*")
 RESIDUES = set("ACDEFGHIKLMNPQRSTVWYBJOUXZ-.*")
 
 
-def exemplars(model: Any, fitted: BaseMap, X: Any) -> dict[str, Any]:
-    """kind, and data: one entry a prototype; what else an entry needs to be drawn stands beside them.
+def exemplar_drawings(model: Any, fitted: Any, X: Any) -> dict[str, Any]:
+    """kind, and data: one entry per prototype; beside them what else is needed to draw an entry.
 
     "sequence" (with alphabet "dna" or "protein"), "text": {text, length}; "series": {values, length};
     "peaks": {x, y, length}; "vector": {values, at}, with features, quantiles (M, 5) and probabilities; "id": no data.
@@ -46,16 +44,16 @@ def exemplars(model: Any, fitted: BaseMap, X: Any) -> dict[str, Any]:
         return {"kind": "series", "data": [_series(w, len(W)) for w in W]}
     if shapes == {2} and bind(getattr(fitted, "metric", None)).accepts == "peak lists":
         return {"kind": "peaks", "data": [_peaks(w, len(W)) for w in W]}
-    return {**_texts([_told(w) for w in W]), "kind": "text"}
+    return {**_texts([_in_words(w) for w in W]), "kind": "text"}
 
 
 def numbers(values: Any, digits: int = 6) -> list[float | None]:
-    """Values rounded to so many significant digits; None where there is no finite number."""
+    """Values rounded to significant digits; None where a value is not finite."""
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in np.asarray(values, np.float64).ravel()]
 
 
 def alphabet_of(texts: Sequence[str]) -> str | None:
-    """ "dna", "protein", or None for other texts: by the letters that occur, in upper case as sequences are written."""
+    """ "dna", "protein", or None for other texts, by the letters that occur; sequences are written in upper case."""
     letters = set().union(*texts)
     if letters <= NUCLEOTIDES | AMBIGUOUS and letters & NUCLEOTIDES:
         plain = sum(text.count(letter) for text in texts for letter in NUCLEOTIDES)
@@ -73,8 +71,8 @@ def _texts(W: Sequence[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _told(thing: Any) -> str:
-    """An object that has no drawing, in words."""
+def _in_words(thing: Any) -> str:
+    """An object without a drawing, as text."""
     if isinstance(thing, set | frozenset):
         return ", ".join(sorted(map(str, thing)))
     if isinstance(thing, tuple | list):
@@ -83,7 +81,7 @@ def _told(thing: Any) -> str:
 
 
 def _series(w: NDArray[Any], K: int) -> dict[str, Any]:
-    """A long series by the means of equal stretches."""
+    """A long series is shown by the means of stretches of equal length."""
     most = min(MOST_VALUES, max(LEAST_VALUES, ALL_BYTES // (7 * K)))
     values = np.asarray(w, np.float64)
     if len(values) > most:
@@ -92,7 +90,7 @@ def _series(w: NDArray[Any], K: int) -> dict[str, Any]:
 
 
 def _peaks(w: NDArray[Any], K: int) -> dict[str, Any]:
-    """The highest peaks, in the order of their places."""
+    """The highest peaks, ordered by their positions."""
     most = min(MOST_VALUES, max(LEAST_VALUES, ALL_BYTES // (14 * K)))
     kept = np.sort(np.argsort(-w[:, 1], kind="stable")[:most])
     return {"x": numbers(w[kept, 0], 7), "y": numbers(w[kept, 1], 4), "length": len(w)}
@@ -112,7 +110,7 @@ def _vectors(model: Any, X: Any) -> dict[str, Any]:
 
 
 def feature_quantiles(X: Any, M: int) -> FloatArray:
-    """(M, 5) quantiles of the columns of X (N, M), gaps left out; of evenly spaced rows where X is huge."""
+    """(M, 5) quantiles of the columns of X (N, M), missing values left out; where X is huge, of evenly spaced rows."""
     values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else getattr(X, "objects", X), np.float64)
     values = values[:: max(1, values.size // SAMPLED_NUMBERS)]
     Q = np.full((M, len(QUANTILES)), np.nan)
@@ -122,69 +120,3 @@ def feature_quantiles(X: Any, M: int) -> FloatArray:
         if len(column):
             Q[k] = np.quantile(column, QUANTILES)
     return Q
-
-
-# --- Who lies at each prototype, nearest first, as many as a page of bounded size can hold
-
-DIGITS = 5
-# Bytes of a listed member beside its id: its dissimilarity, its class, commas.
-PER_LISTED = 16
-
-
-def members(
-    points: NDArray[Any], ids: Sequence[str], classes: IntArray | None, K: int, n_free: int, most: int | None
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """(one record a prototype, what is listed).
-
-    A record: ids, dissimilarities and classes of the nearest members, `others`: the ids, alone, of those beyond, which
-    can be searched. What is listed: cap (members listed of a prototype; None: all), complete, n_listed, n_searchable.
-
-    points : the table of `two_best`; classes (N,) numbers, -1 without.
-    n_free : bytes that members may take; most : members listed of a prototype, None: as many as fit.
-    """
-    order = np.lexsort((points["dissimilarity"], points["prototype"]))
-    owner = points["prototype"][order]
-    start = np.searchsorted(owner, np.arange(K + 1))
-    rank = np.arange(len(order)) - start[owner]
-    size = np.array([n_bytes(ids[i]) + 1 for i in order], np.int64)
-    cap, reach = caps(rank, size, n_free, most)
-    records = []
-    for j in range(K):
-        here = order[start[j] : start[j + 1]]
-        near, beyond = here[:cap], here[cap:reach]
-        record: dict[str, Any] = {
-            "ids": [ids[i] for i in near],
-            "dissimilarities": numbers(points["dissimilarity"][near], DIGITS),
-        }
-        if classes is not None:
-            record["classes"] = classes[near].tolist()
-        record["others"] = [ids[i] for i in beyond]
-        records.append(record)
-    largest = int(rank.max()) + 1
-    listed = {
-        "cap": None if cap >= largest else cap,
-        "complete": cap >= largest,
-        "n_listed": int((rank < cap).sum()),
-        "n_searchable": int((rank < reach).sum()),
-    }
-    return records, listed
-
-
-def caps(rank: IntArray, size: IntArray, n_free: int, most: int | None) -> tuple[int, int]:
-    """(members listed of a prototype, members whose ids are there at all) within n_free bytes.
-
-    rank (N,) : place of each point among the members of its prototype; size (N,) : bytes of its id.
-
-    All ids come first, for then every one can be found; where they do not fit, listed members have half of the room.
-    """
-    by_rank = np.bincount(rank, weights=size)
-    ids, rows = np.cumsum(by_rank), np.cumsum(np.bincount(rank) * PER_LISTED)
-    whole = len(by_rank)
-    if ids[-1] <= n_free:
-        cap = int(np.searchsorted(rows, n_free - ids[-1], side="right"))
-    else:
-        cap = int(np.searchsorted(ids + rows, n_free / 2, side="right"))
-    cap = min(cap, whole) if most is None else min(most, whole)
-    left = n_free - (rows[cap - 1] if cap else 0)
-    reach = max(cap, int(np.searchsorted(ids, left, side="right")))
-    return cap, reach

@@ -1,17 +1,205 @@
-"""Untrusted text inside a page: JSON that no HTML parser can mistake for markup."""
+"""One self-contained HTML page of a summary: what it draws as JSON, with the template, style and scripts of `page/`."""
 
 from __future__ import annotations
 
 import json
 import re
 from base64 import b64encode
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-# "<", ">" and "&" end or open markup, the two separators end lines of scripts, lone surrogates have no UTF-8.
+import numpy as np
+
+from ..sources.base import IntArray
+from ..utils.checks import check_count
+from ..utils.palette import FILLS
+from .exemplars import numbers
+from .plots.shapes import slices
+from .summary import plain
+
+# A page can be mailed; members get the bytes that the rest does not need.
+PAGE_BYTES, PAGE_ITSELF = 4_800_000, 120_000
+# Bytes of a listed member beside its id: its dissimilarity, its class, commas.
+PER_LISTED = 16
+# Colours of quantities: even steps of lightness, further from the background of the page as they grow.
+RAMPS = {
+    "light": ["#eef5ec", "#c4e3cf", "#8bcabf", "#53a9b2", "#3a83a2", "#345c8b", "#33376b", "#251c45"],
+    "dark": ["#25333b", "#264a5a", "#2a6478", "#378091", "#559da3", "#82bab1", "#b8d6c1", "#f0f3d8"],
+}
+SCRIPTS = (
+    "basics.js",
+    "colors.js",
+    "map.js",
+    "view.js",
+    "exemplar.js",
+    "panel.js",
+    "search.js",
+    "table.js",
+    "about.js",
+    "start.js",
+)
+# "<", ">" and "&" open or end markup, the two separators end lines of scripts, lone surrogates have no UTF-8.
 _DANGEROUS = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def page_content(
+    facts: dict[str, Any],
+    *,
+    title: str | None = None,
+    health: Any = None,
+    settings: Mapping[str, Any] | None = None,
+    members: int | None = None,
+) -> dict[str, Any]:
+    """What the page shows, numbers rounded, out of `summarize(..., structure=True)`.
+
+    title : heading of the page. health : what `check_dissimilarity` found, or its dictionary.
+    settings : shown as they are, by name. members : see `report`.
+    """
+    if members is not None:
+        check_count(members, "members")
+    grid, training = facts["grid"], facts["training"]
+    n_groups = 1 + max(neuron["group"] for neuron in facts["neurons"])
+    error = facts["quality"].get("topographic_error") if facts["n_prototypes"] > 1 else None
+    content: dict[str, Any] = {
+        "title": str(title) if title is not None else f"{facts['map']} of {facts['n_points']} points",
+        "map": facts["map"],
+        "dissimilarity": str(facts["metric"] or "squared Euclidean distance"),
+        "n_points": facts["n_points"],
+        "n_prototypes": facts["n_prototypes"],
+        "lattice": grid and {
+            "kind": facts["lattice"], "rows": grid[0], "columns": grid[1], "periodic": facts["periodic"]
+        },
+        "stress": None if facts["stress"] is None else numbers(facts["stress"], 4)[0],
+        "edges_left_out": facts["edges_left_out"],
+        "kind": "graph" if grid is None else "lattice",
+        "empty": sum(neuron["points"] == 0 for neuron in facts["neurons"]),
+        "quality": {
+            "quantization_error": numbers(facts["quality"]["quantization_error"])[0],
+            "mean_dissimilarity": numbers(facts["mean_dissimilarity"])[0],
+            "topographic_error": None if error is None else numbers(error)[0],
+        },
+        "groups": {"n": n_groups, "colors": list(FILLS[:n_groups])},
+        "neurons": [_neuron(neuron, bool(facts["classes"])) for neuron in facts["neurons"]],
+        "edges": [[a, b, numbers(d)[0], *count] for a, b, d, *count in facts["edges"]],
+        "exemplars": facts["exemplars"],
+        "training": training and training | {
+            "sigma": numbers(training["sigma"], 4), "quantization_error": numbers(training["quantization_error"])
+        },
+        "health": None if health is None else health.as_dict() if hasattr(health, "as_dict") else dict(health),
+        "settings": {str(name): plain(value) for name, value in (settings or {}).items()},
+        "parameters": facts["parameters"],
+        "versions": facts["versions"],
+        "ramps": RAMPS,
+        "classes": _pies(facts) if facts["classes"] else None,
+        "class_names": [each["class"] for each in facts["classes"]],
+    }  # fmt: skip
+    n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * facts["n_prototypes"]
+    content["members"], content["listed"] = _listed(facts["members"], n_free, members)
+    return content
+
+
+def _neuron(neuron: dict[str, Any], labelled: bool) -> dict[str, Any]:
+    shown: dict[str, Any] = {name: neuron[name] for name in ("neuron", "row", "column") if name in neuron}
+    shown |= {
+        "x": numbers(neuron["x"])[0],
+        "y": numbers(neuron["y"])[0],
+        "hits": neuron["points"],
+        "u": _rounded(neuron["u"]),
+        "quality": _rounded(neuron["mean_dissimilarity"]),
+        "group": neuron["group"],
+        "exemplar": neuron["exemplar_id"],
+    }
+    if labelled:
+        shown |= {"majority": neuron["majority"], "purity": _rounded(neuron["purity"])}
+    if "class" in neuron:
+        shown["predicts"] = neuron["class"]
+    return shown
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else numbers(value)[0]
+
+
+def _pies(facts: dict[str, Any]) -> dict[str, Any]:
+    """Names and colours of classes, and of each neuron their shares."""
+    shares = np.array([neuron["shares"] for neuron in facts["neurons"]])
+    points = np.array([neuron["points"] for neuron in facts["neurons"]], np.float64)
+    cut = slices(shares, points, [each["class"] for each in facts["classes"]])
+    return {"names": cut.names, "colors": cut.colors, "shares": [numbers(row, 4) for row in cut.shares]}
+
+
+def _listed(
+    members: list[dict[str, Any]], n_free: int, most: int | None
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """(one record per prototype, what is listed).
+
+    A record: ids, dissimilarities and classes of the nearest members; `others` are the ids alone of those beyond, which
+    can be searched. What is listed: cap (members listed of a prototype; None: all), complete, n_listed, n_searchable.
+
+    n_free : bytes that members may take. most : members listed of a prototype; None: as many as fit.
+    """
+    rank = np.concatenate([np.arange(len(each["ids"])) for each in members])
+    size = np.array([n_bytes(name) + 1 for each in members for name in each["ids"]], np.int64)
+    cap, reach = caps(rank, size, n_free, most)
+    records = []
+    for each in members:
+        record: dict[str, Any] = {
+            "ids": each["ids"][:cap],
+            "dissimilarities": numbers(each["dissimilarities"][:cap], 5),
+        }
+        if "classes" in each:
+            record["classes"] = each["classes"][:cap]
+        records.append(record | {"others": each["ids"][cap:reach]})
+    largest = int(rank.max()) + 1
+    return records, {
+        "cap": None if cap >= largest else cap,
+        "complete": cap >= largest,
+        "n_listed": int((rank < cap).sum()),
+        "n_searchable": int((rank < reach).sum()),
+    }
+
+
+def caps(rank: IntArray, size: IntArray, n_free: int, most: int | None) -> tuple[int, int]:
+    """(members listed of a prototype, members whose ids are there at all) within n_free bytes.
+
+    rank (N,) : place of each point among the members of its prototype. size (N,) : bytes of its id.
+
+    All ids come first, so that every one can be found; where they do not fit, listed members get half of the room.
+    """
+    by_rank = np.bincount(rank, weights=size)
+    ids, rows = np.cumsum(by_rank), np.cumsum(np.bincount(rank) * PER_LISTED)
+    whole = len(by_rank)
+    if ids[-1] <= n_free:
+        cap = int(np.searchsorted(rows, n_free - ids[-1], side="right"))
+    else:
+        cap = int(np.searchsorted(ids + rows, n_free / 2, side="right"))
+    cap = min(cap, whole) if most is None else min(most, whole)
+    left = n_free - (rows[cap - 1] if cap else 0)
+    reach = max(cap, int(np.searchsorted(ids, left, side="right")))
+    return cap, reach
+
+
+def render(content: dict[str, Any]) -> str:
+    """The page of what `page_content` returned, as text to be written in UTF-8.
+
+    The browser runs and styles nothing but the texts whose hashes its policy names; ids, labels and titles are data.
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    style, script = _style(), _script()
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    page = environment.from_string(_read("report.html.jinja")).render(
+        title=content["title"].encode("utf-8", "replace").decode(),  # no file can hold lone surrogates
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        style=_Raw(style),
+        script=_Raw(script),
+        content=_Raw(embedded(content)),
+    )
+    return page + "\n"
 
 
 def embedded(value: Any) -> str:
@@ -25,41 +213,6 @@ def n_bytes(value: Any) -> int:
     return len(embedded(value).encode())
 
 
-# --- One self-contained page: template, style and scripts of `page/` with the content as JSON, nothing fr
-
-SCRIPTS = (
-    "basics.js",
-    "colors.js",
-    "map.js",
-    "view.js",
-    "exemplar.js",
-    "panel.js",
-    "search.js",
-    "table.js",
-    "about.js",
-    "start.js",
-)
-
-
-def render(content: dict[str, Any]) -> str:
-    """The page of what `gather` returned, as text to be written in UTF-8.
-
-    The browser runs and styles nothing but the texts whose hashes its policy names; ids, labels and titles are data.
-    """
-    from jinja2 import Environment, StrictUndefined
-
-    style, script = _style(), _script()
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    page = environment.from_string(_read("report.html.jinja")).render(
-        title=_printable(content["title"]),
-        policy=_policy(style, script),
-        style=_Raw(style),
-        script=_Raw(script),
-        content=_Raw(embedded(content)),
-    )
-    return page + "\n"
-
-
 class _Raw(str):
     """Text of our own that goes into the page as it is."""
 
@@ -67,20 +220,8 @@ class _Raw(str):
         return self
 
 
-def _policy(style: str, script: str) -> str:
-    return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
 def _hash(text: str) -> str:
     return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
-
-
-def _printable(text: str) -> str:
-    """Without lone surrogates, which no file can hold."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _read(name: str) -> str:

@@ -1,6 +1,6 @@
-"""A fitted map in a notebook: a few facts and a small picture below scikit-learn's diagram, as HTML that needs nothing.
+"""A fitted map in a notebook: a few facts and a small picture below scikit-learn's diagram, as plain HTML.
 
-Colours are the notebook's own and shades of one more on its ground, so that it is read by day and by night.
+Text has the notebook's own colours and the picture shades of one more, so that light and dark themes can both be read.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..predict.queries import map_of
+from ..sources.base import FloatArray
 from ..utils.palette import LINES
-from .plots.cells import cell_polygons
+from .plots.shapes import cell_polygons
+from .summary import summarize
 
 FILL = LINES[1]
-FAINTEST = 0.12  # of a neuron with few points; one without any is not filled at all
+FAINTEST = 0.12  # opacity of a neuron with few points; one without any is not filled
 WIDTH, HEIGHT = 260.0, 180.0  # pixels at most
 STRIP = 56.0  # height of the bars of a map without a grid
-MOST_TITLED = 400  # of more neurons each is too small to be pointed at
+MOST_TITLED = 400  # with more neurons, each is too small to point at
 MOST_NAMES = 8
 
 
@@ -33,16 +34,20 @@ def summary_html(model: Any) -> str:
     """The facts and the picture of a fitted map, classifier or pass over patches; empty where it is not fitted."""
     try:
         check_is_fitted(model)
-        fitted: Any = map_of(model)
+        facts = summarize(model)
     except NotFittedError:
         return ""
-    hits, names = np.asarray(fitted.hits_, np.float64), getattr(fitted, "prototype_ids_", None)
-    lattice = getattr(fitted, "lattice_", None)
-    picture = bars(hits, names) if lattice is None else cells(lattice, hits, names)
+    neurons = facts["neurons"]
+    hits = np.array([neuron["hits"] for neuron in neurons])
+    titles = [f"prototype {j}" + (f", {n['exemplar_id']}" if n["exemplar_id"] else "") for j, n in enumerate(neurons)]
+    if facts["grid"] is None:
+        picture = bars(hits, titles)
+    else:
+        picture = cells(np.array([[neuron["x"], neuron["y"]] for neuron in neurons]), facts["lattice"], hits, titles)
     rows = "".join(
         f'<tr style="background:none"><th style="text-align:left;font-weight:600;padding:1px 12px 1px 0;'
         f'vertical-align:top">{escape(name)}</th><td style="text-align:left;padding:1px 0">{escape(value)}</td></tr>'
-        for name, value in facts(model, fitted, hits)
+        for name, value in first_facts(facts, hits).items()
     )
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:24px;align-items:center;margin:8px 0;color:inherit;'
@@ -52,62 +57,40 @@ def summary_html(model: Any) -> str:
     )
 
 
-def facts(model: Any, fitted: Any, hits: np.ndarray[Any, Any]) -> list[tuple[str, str]]:
-    """(name, value) of what is worth knowing first; what a model does not have is left out."""
-    found = [("model", _kinds(model)), ("prototypes", _size(fitted, len(hits)))]
-    layer = model
-    if hasattr(layer, "classes_"):
-        found.append(("classes", _listed(layer.classes_)))
-        layer = layer.estimator_
-    if hasattr(layer, "n_patches_"):
-        early = ", stopped by the budget" if layer.stopped_early_ else ""
-        found.append(("patches", f"{layer.n_patches_} over {layer.n_samples_seen_} points{early}"))
-    if hasattr(fitted, "converged_"):
-        found.append(("epochs", f"{fitted.n_iter_}, {'converged' if fitted.converged_ else 'not converged'}"))
-    error = getattr(layer, "quantization_error_", None)
-    if error is not None:
-        found.append(("quantization error", f"{error:.6g}"))
-    empty = int((hits == 0).sum())
-    found.append(("hits", f"{hits.min():g} to {hits.max():g}, {hits.sum():g} in all"))
-    found.append(("empty prototypes", f"{empty}" if empty else "none"))
+def first_facts(facts: dict[str, Any], hits: FloatArray) -> dict[str, str]:
+    """What is worth knowing first, by name; what a model does not have is left out."""
+    grid, metric, patches, classes = (facts[name] for name in ("grid", "metric", "patches", "predicted_classes"))
+    size = str(facts["n_prototypes"])
+    if grid is not None:
+        size += f" on {grid[0]} x {grid[1]} {facts['lattice']}" + (", torus" if facts["periodic"] else "")
+    found = {"model": facts["model"], "prototypes": size if metric is None else f"{size}, {metric}"}
+    if classes:
+        rest = len(classes) - MOST_NAMES
+        found["classes"] = ", ".join(classes[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+    if patches is not None:
+        early = ", stopped by the budget" if patches["stopped_early"] else ""
+        found["patches"] = f"{patches['n']} over {patches['n_points']} points{early}"
+    if facts["training"] is not None:
+        found["epochs"] = f"{facts['epochs']}, {'converged' if facts['converged'] else 'not converged'}"
+    if "quantization_error" in facts["quality"]:
+        found["quantization error"] = f"{facts['quality']['quantization_error']:.6g}"
+    found["hits"] = f"{hits.min():g} to {hits.max():g}, {hits.sum():g} in all"
+    found["empty prototypes"] = str(facts["empty"] or "none")
     return found
 
 
-def _kinds(model: Any) -> str:
-    """'PrototypeClassifier of MedianSOM', from outside to inside."""
-    names = []
-    while model is not None:
-        names.append(type(model).__name__)
-        model = getattr(model, "estimator_", None) or getattr(model, "map_", None)
-    return " of ".join(names)
-
-
-def _size(fitted: Any, K: int) -> str:
-    metric = getattr(fitted, "metric", None)
-    said = "" if metric is None else f", {metric if isinstance(metric, str) else getattr(metric, '__name__', 'own')}"
-    lattice = getattr(fitted, "lattice_", None)
-    if lattice is None:
-        return f"{K}{said}"
-    around = ", torus" if lattice.periodic else ""
-    return f"{K} on {lattice.shape[0]} x {lattice.shape[1]} {lattice.kind}{around}{said}"
-
-
-def _listed(names: Any) -> str:
-    rest = len(names) - MOST_NAMES
-    return ", ".join(map(str, names[:MOST_NAMES])) + (f" and {rest} more" if rest > 0 else "")
-
-
-def cells(lattice: Any, hits: np.ndarray[Any, Any], names: Any = None) -> str:
-    """An SVG of the grid, row 0 on top: the more points a neuron has, the fuller its colour."""
-    polygons = cell_polygons(lattice.positions, lattice.kind)
+def cells(positions: FloatArray, kind: str, hits: FloatArray, titles: list[str]) -> str:
+    """An SVG of the lattice, row 0 on top: the more points a neuron has, the stronger its colour."""
+    polygons = cell_polygons(positions, kind)
     low, high = polygons.min(axis=(0, 1)), polygons.max(axis=(0, 1))
     scale = min(WIDTH / (high[0] - low[0]), HEIGHT / (high[1] - low[1]), 24.0)
     outlines = [_outline((polygon - low) * scale + 1) for polygon in polygons]
-    return _svg((high - low) * scale + 2, outlines, hits, names, "cells")
+    strength = np.where(hits > 0, FAINTEST + (1 - FAINTEST) * hits / max(hits.max(), 1e-300), 0.0).round(2)
+    return _svg((high - low) * scale + 2, outlines, strength, hits, titles, "cells")
 
 
-def bars(hits: np.ndarray[Any, Any], names: Any = None) -> str:
-    """An SVG of one bar a prototype, the most points first."""
+def bars(hits: FloatArray, titles: list[str]) -> str:
+    """An SVG of one bar per prototype, the most points first; its height is their number."""
     order = np.argsort(-hits, kind="stable")
     width = min(WIDTH / len(hits), 16.0)
     tall = STRIP * hits / max(hits.max(), 1e-300)
@@ -116,32 +99,31 @@ def bars(hits: np.ndarray[Any, Any], names: Any = None) -> str:
         left, right, top = place * width + 1, (place + 1) * width + 1, STRIP + 1 - tall[j]
         corners = [[left, STRIP + 1], [left, top], [right, top], [right, STRIP + 1]]
         outlines[j] = _outline(np.array(corners)) if tall[j] > 0 else ""
-    return _svg(np.array([width * len(hits) + 2, STRIP + 2]), outlines, hits, names, "bars")
+    size = np.array([width * len(hits) + 2, STRIP + 2])
+    return _svg(size, outlines, np.where(hits > 0, 0.8, 0.0), hits, titles, "bars")
 
 
-def _outline(corners: np.ndarray[Any, Any]) -> str:
+def _outline(corners: FloatArray) -> str:
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in corners.tolist()) + "z"
 
 
-def _svg(size: np.ndarray[Any, Any], outlines: list[str], hits: np.ndarray[Any, Any], names: Any, what: str) -> str:
-    """Outlines (K) of neurons, filled by their hits; each with a title as long as it is large enough to be found."""
-    share = np.where(hits > 0, FAINTEST + (1 - FAINTEST) * hits / max(hits.max(), 1e-300), 0.0).round(2)
-    if what == "bars":
-        share = np.where(hits > 0, 0.8, 0.0)  # their heights tell the hits
+def _svg(
+    size: FloatArray, outlines: list[str], strength: FloatArray, hits: FloatArray, titles: list[str], shape: str
+) -> str:
+    """Outlines (K) of neurons, filled by their strength; each has a title unless it is too small to point at."""
     if len(hits) <= MOST_TITLED:
-        said = [f"prototype {j}" + (f", {names[j]}" if names is not None else "") for j in range(len(hits))]
         drawn = [
-            f'<path d="{outline}" fill-opacity="{alpha:g}"><title>{escape(who)}: {n:g}</title></path>'
-            for outline, alpha, who, n in zip(outlines, share.tolist(), said, hits.tolist(), strict=True)
+            f'<path d="{outline}" fill-opacity="{alpha:g}"><title>{escape(title)}: {n:g}</title></path>'
+            for outline, alpha, title, n in zip(outlines, strength.tolist(), titles, hits.tolist(), strict=True)
             if outline
         ]
     else:
         drawn = [
-            f'<path d="{"".join(outlines[j] for j in np.flatnonzero(share == alpha))}" fill-opacity="{alpha:g}"/>'
-            for alpha in np.unique(share)
+            f'<path d="{"".join(outlines[j] for j in np.flatnonzero(strength == alpha))}" fill-opacity="{alpha:g}"/>'
+            for alpha in np.unique(strength)
         ]
     width, height = size.tolist()
-    label = f"{len(hits)} prototypes, {what} by hits from {hits.min():g} to {hits.max():g}"
+    label = f"{len(hits)} prototypes, {shape} by hits from {hits.min():g} to {hits.max():g}"
     return (
         f'<svg role="img" aria-label="{escape(label)}" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.1f} {height:.1f}" style="flex:none"><g fill="{FILL}" stroke="currentColor" '

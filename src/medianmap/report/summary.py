@@ -1,97 +1,265 @@
-"""Numbers before pictures: a fitted map as one plain dictionary that JSON can hold."""
+"""One summary of a fitted map: the facts that page, terminal, notebook and summary.json show, as a plain dictionary."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.quality import class_counts, class_indices, neighborhood_indices, torn_share
-from ..predict.nearest import points_table, two_nearest
-from ..predict.queries import map_of
-from ..sources import ComputedSource, DenseSource, Source, SubsetSource, points_to
+from .._version import __version__
+from ..core.quality import class_indices, neighborhood_indices, torn_share
+from ..explore import (
+    layout,
+    mean_dissimilarity,
+    prototype_dissimilarities,
+    superclusters,
+    symmetrized,
+    topology_graph,
+    u_matrix,
+)
+from ..explore.prototypes import as_lengths
+from ..predict.assign_all import Answers
+from ..predict.nearest import border_points, outliers, two_best
+from ..predict.queries import as_queries, exemplar_places, map_of
+from ..sources import ComputedSource, DenseSource, Source, SubsetSource
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import block_in_steps
+from ..utils.threads import limited
+from .exemplars import exemplar_drawings
 
-# Indices of order compare all pairs of points; beyond this number a random sample of so many stands for all.
+# Indices of order compare all pairs of points; of more points than this, a random sample is compared.
 MOST_POINTS = 2000
-# The same for objects whose dissimilarities are yet to be computed.
+# The same for objects whose dissimilarities are not computed yet.
 MOST_COMPUTED = 500
+# A graph of more edges cannot be read: the strongest are kept.
+EDGES_PER_PROTOTYPE = 6
+# Steps of the layout times K^2: some seconds.
+LAYOUT_WORK = 1.2e8
+LONGEST_VALUE = 300
+
+# What summary.json holds, in this order.
+WRITTEN = (
+    "n_border_points", "n_outliers", "map", "n_points", "n_prototypes", "grid", "lattice", "epochs", "converged",
+    "empty", "n_points_compared", "n_points_labelled", "quality", "classes", "neurons",
+)  # fmt: skip
+WRITTEN_OF_NEURONS = (
+    "neuron", "exemplar", "hits", "row", "column", "exemplar_id", "majority", "purity", "class", "probability",
+)  # fmt: skip
 
 
 def summarize(
     model: Any,
-    source: Source,
+    X: Any = None,
     *,
-    y: Sequence[Any] | NDArray[Any] | None = None,
-    class_names: Sequence[str] | None = None,
+    ids: Sequence[str] | None = None,
+    y: Any = None,
     points: NDArray[Any] | None = None,
+    pairs: Source | None = None,
+    structure: bool = False,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The map, its errors and its neurons.
+    """The facts of a fitted map as a dictionary that JSON can hold; numbers are not rounded.
 
-    model : a fitted median map, or a classifier or a pass over patches with one in it.
-    source : dissimilarities (N, N) of the training data.
-    y : (N,) class of each point, None where it is not known; class_names translate its values. With it `classes` says
-        where each class lies.
-    points : the table of `two_best`, where it is there already.
-    seed : of the sample from which indices of order are taken when there are many points.
+    Parameters
+    ----------
+    model : a fitted map, a PatchClusterer or a PrototypeClassifier.
+    X : the data it was fitted on, or others; None gives the facts of the model alone.
+    ids : (N,) names of the points; None takes those that X carries, or numbers.
+    y : (N,) names of classes; None, NaN or "" where a point has none. With it `classes` says where each class lies.
+    points : the table of `two_best`, where it is computed already.
+    pairs : dissimilarities (N, N) of the points; with them `quality` has the indices that compare points with points.
+    structure : also what a picture needs: prototypes among themselves, their places, what they look like, and members.
+    seed : of the sample that those indices are taken from when there are many points.
     """
-    estimator: Any = map_of(model)
-    if points is None:
-        points = points_table([two_nearest(points_to(source, estimator.medoid_indices_))])
-    labels: IntArray = points["prototype"]
-    lattice = getattr(estimator, "lattice_", None)
-    K = len(estimator.hits_)
-    neurons: list[dict[str, Any]] = [
-        {"neuron": j, "exemplar": int(estimator.medoid_indices_[j]), "hits": float(estimator.hits_[j])}
-        for j in range(K)
+    fitted: Any = map_of(model)
+    lattice = getattr(fitted, "lattice_", None)
+    facts = _of_model(model, fitted)
+    if X is None:
+        return facts
+    points = two_best(model, X) if points is None else points
+    names, classes = _names(fitted, X, ids, len(points)), _class_names(y, len(points))
+    with limited(1):  # the same bits everywhere
+        _add_points(facts, fitted, points, names)
+        if pairs is not None:
+            sample, keep = _sampled(pairs, seed)
+            facts["n_points_compared"] = len(keep)
+            facts["quality"] |= neighborhood_indices(sample, points["prototype"][keep], lattice)
+        codes = _add_classes(facts, points["prototype"], classes)
+        if structure:
+            P = prototype_dissimilarities(model, X)
+            _add_neighbors(facts, P, lattice) if lattice is not None else _add_graph(facts, P, fitted, points)
+            groups = superclusters(P).groups.tolist()
+            for neuron, group in zip(facts["neurons"], groups, strict=True):
+                neuron["group"] = group
+            facts["exemplars"] = exemplar_drawings(model, fitted, X)
+            facts["members"] = _members(points, names, codes, len(P))
+    return facts
+
+
+def written(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts that summary.json holds."""
+    told = {name: facts[name] for name in WRITTEN}
+    if facts["accuracy"] is not None:
+        told["quality"] = facts["quality"] | {"training_accuracy": facts["accuracy"]}
+    told["neurons"] = [
+        {name: neuron[name] for name in WRITTEN_OF_NEURONS if name in neuron} for neuron in facts["neurons"]
     ]
-    if lattice is not None:
-        for j, neuron in enumerate(neurons):
-            neuron |= {"row": j // lattice.shape[1], "column": j % lattice.shape[1]}
-    if source.ids is not None:
-        for neuron in neurons:
-            neuron["exemplar_id"] = source.ids[neuron["exemplar"]]
-    inertia = float(points["dissimilarity"].sum())
-    quality = {"quantization_error": 0.5 * inertia, "inertia": inertia}
-    if lattice is not None:
-        quality["topographic_error"] = torn_share(labels, points["second"], lattice)
-    sample, keep = sampled(source, seed)
-    quality |= neighborhood_indices(sample, labels[keep], lattice)
-    by_class: list[dict[str, Any]] = []
-    known = np.flatnonzero([each is not None for each in y]) if y is not None else np.empty(0, np.intp)
-    if y is not None and len(known):
-        classes_of = np.array([y[i] for i in known.tolist()])
-        quality |= class_indices(labels[known], classes_of)
-        counts, classes = class_counts(labels[known], classes_of, n_clusters=K)
-        names = [str(c) for c in classes] if class_names is None else [class_names[int(c)] for c in classes]
-        for neuron, row in zip(neurons, counts, strict=True):
-            total = row.sum()
-            neuron["majority"] = names[int(row.argmax())] if total else None
-            neuron["purity"] = float(row.max() / total) if total else None
-        by_class = [_class_summary(k, name, counts) for k, name in enumerate(names)]
+    return told
+
+
+def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
+    """What a model says without its data."""
+    layers = [model]
+    while (inner := getattr(layers[-1], "estimator_", None) or getattr(layers[-1], "map_", None)) is not None:
+        layers.append(inner)
+    lattice, metric = getattr(fitted, "lattice_", None), getattr(fitted, "metric", None)
+    trained = layers[1] if hasattr(model, "classes_") else model
+    error = getattr(trained, "quantization_error_", None)
     return {
-        "map": type(estimator).__name__,
-        "n_points": int(source.shape[0]),
-        "n_prototypes": K,
+        "model": " of ".join(type(layer).__name__ for layer in layers),
+        "map": type(fitted).__name__,
+        "metric": None if metric is None else plain(metric),
+        "n_prototypes": len(fitted.hits_),
         "grid": None if lattice is None else list(lattice.shape),
         "lattice": None if lattice is None else lattice.kind,
-        "epochs": int(estimator.n_iter_),
-        "converged": bool(getattr(estimator, "converged_", False)),
-        "empty": int(np.count_nonzero(np.asarray(estimator.hits_) == 0)),
-        "n_points_compared": len(keep),
-        "n_points_labelled": len(known),
-        "quality": quality,
-        "classes": by_class,
-        "neurons": neurons,
+        "periodic": None if lattice is None else lattice.periodic,
+        "predicted_classes": [str(name) for name in getattr(model, "classes_", ())],
+        "patches": {
+            "n": trained.n_patches_, "n_points": trained.n_samples_seen_, "stopped_early": trained.stopped_early_
+        } if hasattr(trained, "n_patches_") else None,
+        "epochs": int(fitted.n_iter_),
+        "converged": bool(getattr(fitted, "converged_", False)),
+        "training": _training(fitted),
+        "empty": int(np.count_nonzero(np.asarray(fitted.hits_) == 0)),
+        "quality": {} if error is None else {"quantization_error": float(error)},
+        "neurons": _neurons(model, fitted, lattice),
+        "parameters": {name: plain(value) for name, value in fitted.get_params(deep=False).items()},
+        "versions": {"medianmap": __version__, "Python": platform.python_version()}
+        | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")},
+    }  # fmt: skip
+
+
+def _training(fitted: Any) -> dict[str, Any] | None:
+    """The epochs; None where they were not recorded, as in a pass over patches."""
+    history = getattr(fitted, "history_", None)
+    if history is None or not len(history):
+        return None
+    plan = fitted._plan(len(fitted.hits_))
+    return {
+        "converged": bool(fitted.converged_),
+        "anneals": plan.assignment.anneals,
+        # Prototypes were combinations of the data until the last epochs, so the error rises there.
+        "combines": plan.as_combinations and not plan.only_swaps,
+        "swaps": getattr(fitted, "n_swaps_", None),
+        "sigma": history["sigma"].tolist(),
+        "quantization_error": history["quantization_error"].tolist(),
+        "moved": history["moved"].tolist(),
     }
 
 
-def sampled(source: Source, seed: int) -> tuple[Source, IntArray]:
-    """As many of the points, ascending, as are compared with each other, and their dissimilarities."""
+def _neurons(model: Any, fitted: Any, lattice: Any) -> list[dict[str, Any]]:
+    """Each prototype: its number, place, weight, exemplar, and of a classifier its class."""
+    places, names = exemplar_places(fitted), getattr(fitted, "prototype_ids_", None)
+    neurons: list[dict[str, Any]] = []
+    for j, hits in enumerate(fitted.hits_):
+        neuron = {
+            "neuron": j,
+            "hits": float(hits),
+            "exemplar": None if places is None else int(places[j]),
+            "exemplar_id": None if names is None else str(names[j]),
+        }
+        if lattice is not None:
+            row, column = divmod(j, lattice.shape[1])
+            x, y = lattice.positions[j].tolist()
+            neuron |= {"row": row, "column": column, "x": x, "y": y}
+        neurons.append(neuron)
+    for neuron, (name, share) in zip(neurons, Answers(model).classes or (), strict=False):
+        neuron |= {"class": str(name), "probability": share}
+    return neurons
+
+
+def _names(fitted: Any, X: Any, ids: Sequence[str] | None, N: int) -> list[str]:
+    names = as_queries(fitted, X, None).names if ids is None else ids
+    told = [str(name) for name in (range(N) if names is None else names)]
+    if len(told) != N:
+        raise ValueError(f"There are {len(told)} ids for {N} points; give one id per point.")
+    return told
+
+
+def _class_names(y: Any, N: int) -> list[str | None]:
+    """(N,) names of classes, None where a point has none."""
+    if y is None:
+        return [None] * N
+    if len(y) != N:
+        raise ValueError(f"There are {len(y)} labels in y for {N} points; give one per point, None where it has none.")
+    return [None if name is None or name != name or name == "" else str(name) for name in y]
+
+
+def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names: list[str]) -> None:
+    """How far the points are from their prototypes, and which of them show the prototypes.
+
+    exemplar_id : of the prototype, or of the point nearest to a combination or a mean (None without points). The
+    points may be others than those of training, so an id that the map carries comes first.
+    """
+    neurons, lattice = facts["neurons"], getattr(fitted, "lattice_", None)
+    inertia = float(points["dissimilarity"].sum())
+    facts["n_points"] = len(points)
+    facts["mean_dissimilarity"] = float(points["dissimilarity"].mean())
+    facts["n_border_points"], facts["n_outliers"] = len(border_points(points)), len(outliers(points))
+    facts["quality"] = {"quantization_error": 0.5 * inertia, "inertia": inertia}
+    if lattice is not None:
+        facts["quality"]["topographic_error"] = torn_share(points["prototype"], points["second"], lattice)
+    counts = np.bincount(points["prototype"], minlength=len(neurons)).tolist()
+    means = mean_dissimilarity(points, len(neurons)).tolist()
+    nearest: list[int | None] = [None] * len(neurons)
+    for i in np.lexsort((-points["point"], -points["dissimilarity"])).tolist():
+        nearest[points["prototype"][i]] = i
+    trained_on_these = len(getattr(fitted, "labels_", names)) == len(names)
+    for neuron, n, mean, near in zip(neurons, counts, means, nearest, strict=True):
+        neuron |= {"points": n, "mean_dissimilarity": mean if n else None}
+        if neuron["exemplar_id"] is None:
+            at = neuron["exemplar"] if neuron["exemplar"] is not None and trained_on_these else near
+            neuron["exemplar_id"] = None if at is None or not 0 <= at < len(names) else names[at]
+
+
+def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | None]) -> IntArray | None:
+    """Where each class lies; returns the number (N,) of each point's class, -1 without, or None if no point has one."""
+    classes = sorted({name for name in names if name is not None})
+    number = {name: c for c, name in enumerate(classes)}
+    codes = np.array([-1 if name is None else number[name] for name in names], np.intp)
+    known = np.flatnonzero(codes >= 0)
+    facts |= {"classes": [], "accuracy": None, "n_points_labelled": len(known)}
+    if not classes:
+        return None
+    neurons = facts["neurons"]
+    counts = np.zeros((len(neurons), len(classes)))
+    np.add.at(counts, (prototypes[known], codes[known]), 1.0)
+    facts["quality"] |= class_indices(prototypes[known], codes[known])
+    facts["classes"] = [_class_facts(c, name, counts) for c, name in enumerate(classes)]
+    for neuron, row in zip(neurons, counts, strict=True):
+        total = row.sum()
+        neuron["shares"] = (row / (total or 1.0)).tolist()
+        neuron["majority"] = classes[int(row.argmax())] if total else None
+        neuron["purity"] = float(row.max() / total) if total else None
+    if facts["predicted_classes"]:
+        right = sum(neurons[prototypes[i]]["class"] == names[i] for i in known.tolist())
+        facts["accuracy"] = right / len(known)
+    return codes
+
+
+def _class_facts(c: int, name: str, counts: FloatArray) -> dict[str, Any]:
+    """Class c of counts (K, n_classes): its size, the neurons where it is the majority, and its share there."""
+    own = (counts.argmax(axis=1) == c) & (counts.sum(axis=1) > 0)
+    size = float(counts[:, c].sum())
+    return {"class": name, "points": size, "neurons": int(own.sum()), "at_home": float(counts[own, c].sum() / size)}
+
+
+def _sampled(source: Source, seed: int) -> tuple[Source, IntArray]:
+    """The points that are compared with each other, ascending, and their dissimilarities."""
     n = source.shape[0]
     computed = isinstance(source, ComputedSource)
     most = MOST_COMPUTED if computed else MOST_POINTS
@@ -101,8 +269,58 @@ def sampled(source: Source, seed: int) -> tuple[Source, IntArray]:
     return (DenseSource(block_in_steps(part), part.symmetric, part.ids) if computed else part), keep
 
 
-def _class_summary(k: int, name: str, counts: FloatArray) -> dict[str, Any]:
-    """Class k of counts (K, n_classes): its size, the neurons where it is the majority, and the share of it there."""
-    own = (counts.argmax(axis=1) == k) & (counts.sum(axis=1) > 0)
-    size = float(counts[:, k].sum())
-    return {"class": name, "points": size, "neurons": int(own.sum()), "at_home": float(counts[own, k].sum() / size)}
+def _add_neighbors(facts: dict[str, Any], P: FloatArray, lattice: Any) -> None:
+    """The U-matrix: of each neuron u, and edges [a, b, dissimilarity] between those that touch."""
+    u = u_matrix(lattice, P)
+    facts |= {"stress": None, "edges": [list(edge) for edge in u.edges.tolist()], "edges_left_out": 0}
+    for neuron, mean in zip(facts["neurons"], u.means.tolist(), strict=True):
+        neuron["u"] = mean
+
+
+def _add_graph(facts: dict[str, Any], P: FloatArray, fitted: Any, points: NDArray[Any]) -> None:
+    """Places of prototypes without a lattice, the longest side 1; edges [a, b, dissimilarity, count] of the strongest.
+
+    u is the mean dissimilarity to the prototypes that are joined to one; None where there are none.
+    """
+    K, S, graph = len(P), symmetrized(P), topology_graph(points)
+    drawn = layout(as_lengths(fitted, P), max_iter=int(np.clip(LAYOUT_WORK / K**2, 30, 300)))
+    # Turned so that the map is wide rather than high; each axis points to its largest coordinate.
+    z = drawn.positions @ np.linalg.eigh(drawn.positions.T @ drawn.positions)[1][:, ::-1]
+    z *= np.where(z[np.abs(z).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+    z -= z.min(axis=0)
+    z /= z.max() or 1.0
+    a, b, count = graph["a"], graph["b"], graph["count"]
+    ends = np.concatenate([a, b])
+    degree = np.bincount(ends, minlength=K)
+    sums = np.bincount(ends, weights=np.tile(S[a, b], 2), minlength=K)
+    kept = np.sort(np.argsort(-count, kind="stable")[: max(EDGES_PER_PROTOTYPE * K, 100)])
+    facts["stress"], facts["edges_left_out"] = drawn.stress, len(graph) - len(kept)
+    facts["edges"] = [[int(a[e]), int(b[e]), float(S[a[e], b[e]]), int(count[e])] for e in kept]
+    for neuron, (x, y), total, n in zip(facts["neurons"], z.tolist(), sums.tolist(), degree.tolist(), strict=True):
+        neuron |= {"x": x, "y": y, "u": total / n if n else None}
+
+
+def _members(points: NDArray[Any], names: list[str], codes: IntArray | None, K: int) -> list[dict[str, Any]]:
+    """Of each prototype the ids, dissimilarities and classes (numbers, -1 without) of its points, nearest first."""
+    order = np.lexsort((points["dissimilarity"], points["prototype"]))
+    members = []
+    for here in np.split(order, np.searchsorted(points["prototype"][order], np.arange(1, K))):
+        listed = {"ids": [names[i] for i in here], "dissimilarities": points["dissimilarity"][here].tolist()}
+        members.append(listed if codes is None else listed | {"classes": codes[here].tolist()})
+    return members
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON and people can read it; without addresses in memory, so that equal maps make equal pages."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else str(value)
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    if isinstance(value, np.ndarray):
+        value = value.tolist() if value.size <= 20 else f"array of shape {value.shape}"
+    told = str(value)
+    return told if len(told) <= LONGEST_VALUE else f"{told[:LONGEST_VALUE]}..."

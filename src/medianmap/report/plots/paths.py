@@ -15,7 +15,7 @@ from ...explore.width_front import WIDTHS, WidthFront, width_front
 from ...sources.base import FloatArray, IntArray
 from ...utils.extras import require
 from ...utils.palette import LINES
-from .axes import GREY, new_axes
+from .shapes import GREY, new_axes
 
 STYLES = {"learned": ("-", "learned labels"), "majority": ("--", "posterior labels")}
 

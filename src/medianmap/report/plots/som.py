@@ -22,8 +22,21 @@ from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.checks import check_choice
 from ...utils.extras import require
-from .axes import EMPTY, LINE, NAMED, NUMBERS, TEXT, color_bar, legend, new_axes, slices, text_color
-from .cells import cell_polygons, pie_polygons, u_matrix_cells
+from .shapes import (
+    EMPTY,
+    LINE,
+    NAMED,
+    NUMBERS,
+    TEXT,
+    cell_polygons,
+    color_bar,
+    legend,
+    new_axes,
+    pie_polygons,
+    slices,
+    text_color,
+    u_matrix_cells,
+)
 
 COLORS = ("hits", "quality", "u-matrix", "supercluster", "component", "labels")
 # Numbers in cells are readable up to so many columns on a page of six inches.

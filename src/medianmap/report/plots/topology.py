@@ -13,8 +13,7 @@ from ...explore.prototypes import as_lengths
 from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.extras import require
-from .axes import GREY, LINE, TEXT, Slices, legend, new_axes, slices
-from .cells import pie_polygons
+from .shapes import GREY, LINE, TEXT, Slices, legend, new_axes, pie_polygons, slices
 
 # Names beside more nodes than this would cover one another.
 MOST_NAMES = 40

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...predict.queries import map_of
 from ...utils.palette import LINES
-from .axes import new_axes
+from .shapes import new_axes
 
 # A curve that falls further than this is read on a logarithmic axis.
 WIDE = 20.0
