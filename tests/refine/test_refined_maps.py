@@ -184,7 +184,7 @@ def test_what_does_not_fit_in_memory_is_refined_by_one_thread_to_the_same_end(me
     params = {"refine": "swap", "n_jobs": 2, "random_state": 0}
     whole = estimator(method, 6, metric="cityblock", **params).fit(X)
     monkeypatch.setattr("medianmap.sources.base.KEEP_BYTES", 40 * 8 * 7)  # seven rows
-    monkeypatch.setattr("medianmap.refine.som.AHEAD", 4)
+    monkeypatch.setattr("medianmap.refine.candidates.AHEAD", 4)
     for metric in ("cityblock", difference):
         partly = estimator(method, 6, metric=metric, **params).fit(X)
         np.testing.assert_array_equal(partly.medoid_indices_, whole.medoid_indices_)

@@ -10,8 +10,8 @@ from support.maps import blob_distances
 from support.strategies import cases, matrix
 
 from medianmap import MedianKMeans
-from medianmap.refine import medoids as kernel
-from medianmap.refine import problem, swap_medoids, swap_som
+from medianmap.refine import candidates, swap_medoids, swap_som
+from medianmap.refine import medoid_swaps as kernel
 from medianmap.sources import DenseSource, as_dissimilarity
 
 
@@ -117,7 +117,7 @@ def test_ties_lead_on_and_threads_and_blocks_change_nothing(rng, monkeypatch):
     np.testing.assert_array_equal(fitted.medoid_indices_, walked.medoids)
     monkeypatch.setattr(kernel, "PATIENCE", 8)
     monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
-    monkeypatch.setattr(problem, "LARGEST_BLOCK", 64)
+    monkeypatch.setattr(candidates, "LARGEST_BLOCK", 64)
     again = swap_medoids(D, start, plateau=True, n_jobs=3)
     np.testing.assert_array_equal(again.medoids, walked.medoids)
     assert again.n_swaps == walked.n_swaps
@@ -166,8 +166,8 @@ def test_blocks_change_nothing(rng, monkeypatch):
     D = blob_distances(rng, 120, 6) * rng.uniform(0.9, 1.1, (120, 120))
     start = rng.permutation(120)[:9]
     whole = swap_medoids(D, start)
-    monkeypatch.setattr(problem, "rows_fit", lambda source: False)
-    monkeypatch.setattr(problem, "LARGEST_BLOCK", 7)
+    monkeypatch.setattr(candidates, "rows_fit", lambda source: False)
+    monkeypatch.setattr(candidates, "LARGEST_BLOCK", 7)
     monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
     for n_jobs in (1, 3):
         monkeypatch.setattr(kernel, "PATIENCE", 3)
@@ -177,9 +177,9 @@ def test_blocks_change_nothing(rng, monkeypatch):
 def test_symmetric_source_is_read_by_rows_and_not_copied(rng):
     D = blob_distances(rng, 60).astype(np.float32)
     source = DenseSource(D, True)
-    candidates = problem.prepared(source, [0, 1], None, None)[0]
-    assert candidates.whole is D
-    assert candidates.rows(slice(3, 9)).base is D
+    found = candidates.prepared(source, [0, 1], None, None)[0]
+    assert found.whole is D
+    assert found.rows(slice(3, 9)).base is D
 
 
 @pytest.mark.parametrize("form", ["condensed", "integers", "computed"])

@@ -9,8 +9,8 @@ from support.strategies import cases, matrix
 
 from medianmap.core.neighborhood import make_lattice
 from medianmap.core.quality import topographic_error
-from medianmap.refine import problem, refine_som, swap_medoids, swap_som
-from medianmap.refine.som import widths
+from medianmap.refine import candidates, refine_som, swap_medoids, swap_som
+from medianmap.refine.som_swaps import widths
 
 
 def smoothed(D, w, H):
@@ -112,7 +112,7 @@ def test_threads_and_blocks_change_nothing(rng, dtype, monkeypatch):
     H, start = make_lattice((4, 5)).weights(0.4), rng.permutation(300)[:20]
     one, two, four = (swap_som(D, start, H, m, n_jobs=n) for n in (1, 2, 4))
     assert one.n_swaps == two.n_swaps == four.n_swaps > 20
-    monkeypatch.setattr(problem, "rows_fit", lambda source: False)
+    monkeypatch.setattr(candidates, "rows_fit", lambda source: False)
     blocks = swap_som(D, start, H, m, n_jobs=2)
     for other in (two, four, blocks):
         np.testing.assert_array_equal(one.medoids, other.medoids)
@@ -174,7 +174,7 @@ def test_globins_and_their_order():
 
 def test_moves_that_tear_are_taken_back(rng, monkeypatch):
     """At sigma_end the last moves are undone until the order is kept; if it never is, the prototypes stay."""
-    from medianmap.refine import som
+    from medianmap.refine import som_swaps
 
     D, lattice = blob_distances(rng, 100, 4), make_lattice((3, 4))
     start = rng.permutation(100)[:12]
@@ -183,7 +183,7 @@ def test_moves_that_tear_are_taken_back(rng, monkeypatch):
     for good_after in (3, 10**9):
         asked = []
         monkeypatch.setattr(
-            som,
+            som_swaps,
             "topographic_error",
             lambda *args, asked=asked, good=good_after: asked.append(0) or float(1 < len(asked) <= 5 + good),
         )

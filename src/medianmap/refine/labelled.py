@@ -1,9 +1,9 @@
-"""Swaps beside labels: K-medoids of the dissimilarities that the labels are part of.
+"""Swaps with labels: the dissimilarities d_beta, which the labels are part of, as a source for swaps of medoids.
 
     d_beta[i, l] = (beta / scale) D[i, l] + (1 - beta) |y_i - y_l|^2
 
-A candidate l brings its own label along. In training a prototype has the mean label of its field instead; the own label
-of an exemplar differs little from it where fields are nearly pure, and makes d_beta a matrix, which swaps need.
+A candidate l has its own label. In training a prototype has the mean label of its field instead; where fields are
+nearly pure the two differ little, and with own labels d_beta is a matrix, which swaps need.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ..sources.base import FloatArray, Index, IntArray, Source
 
 @dataclass(frozen=True)
 class LabelledSource:
-    """d_beta of a source; a point without label has the first part alone.
+    """d_beta of a source; for a point without label it is the first part alone.
 
-    apart (U, U) : |y - y'|^2 of the distinct label vectors; own, brought (N,) : which of them a point has, -1 for none,
-    and brings along as a candidate.
+    apart (U, U) : |y - y'|^2 of the distinct label vectors; own (N,) : which of them a point has, -1 for none;
+    brought (N,) : which of them it has as a candidate.
     """
 
     base: Source
@@ -58,13 +58,15 @@ class LabelledSource:
         return ((beta / self.term.scale) * D + (1.0 - beta) * apart).astype(self.dtype)
 
     def labels_of(self, medoids: IntArray) -> FloatArray:
-        """(K, C) the label vectors that exemplars bring along."""
+        """(K, C) the label vectors of exemplars."""
         return self.term.distinct_labels[0][self.brought[medoids]]
 
 
 def labelled_source(source: Source, term: LabelTerm) -> LabelledSource:
-    """d_beta of the source. A point without label brings that of the nearest labelled point: with none at all it would
-    stand for every class."""
+    """d_beta of the source. As a candidate, a point without label has that of the nearest labelled point.
+
+    With no label at all it would represent every class equally well.
+    """
     distinct, own = term.distinct_labels
     known, unknown = np.flatnonzero(own >= 0), np.flatnonzero(own < 0)
     brought = own.copy()
@@ -78,8 +80,10 @@ def labelled_source(source: Source, term: LabelTerm) -> LabelledSource:
 def settled_labels(
     term: LabelTerm, assignment: Assignment, G: FloatArray, sigma: float, m: FloatArray, Y: FloatArray
 ) -> FloatArray:
-    """(K, C) label vectors of prototypes that stand still, at dissimilarities G (N, K), from Y on until they are the
-    means of the fields that they make."""
+    """(K, C) label vectors of fixed prototypes at dissimilarities G (N, K).
+
+    They are updated from Y on until they are the means of the fields that they define.
+    """
     for _ in range(100):
         before = Y
         Y = term.means(assignment(term.added_to(G, Y), sigma, m).weights, Y)

@@ -1,4 +1,4 @@
-"""What every refinement takes and gives: candidates as rows, exemplars and weights, the record of the result."""
+"""Input and result of all swaps: the candidates' rows of D, checked exemplars and weights, and the record `Swapped`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from ..utils.threads import run_chunks
 EPS = float(np.finfo(np.float64).eps)
 UNDERFLOW = 5e-324  # the smallest number above 0: what a product may lose beyond its relative error
 
-# Candidates looked at in one go where all their rows lie in memory.
+# Candidates per block where all rows are in memory.
 LARGEST_BLOCK = 1024
+# Candidates that a thread looks at per chunk.
+AHEAD = 32
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,9 @@ class Swapped:
 
 @dataclass(frozen=True)
 class Candidates:
-    """C[l, i] = D[i, l]: a candidate a row, so that its dissimilarities from all points lie side by side.
+    """C[l, i] = D[i, l]: one row per candidate, so that its dissimilarities from all points are contiguous.
 
-    whole : (N, N) where it lies in memory or fits there; else None, and rows are had block by block.
+    whole : (N, N) if it is in memory or fits there; else None, and rows are read block by block.
     """
 
     source: Source
@@ -47,37 +49,34 @@ class Candidates:
         return self.source.shape[0]
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32 if self.source.dtype == np.float32 else np.float64)
-
-    @property
     def block_size(self) -> int:
-        """How many rows are asked for at a time."""
+        """How many rows are read at a time."""
         return LARGEST_BLOCK if self.whole is not None else min(LARGEST_BLOCK, rows_per_panel(self.n))
 
     def rows(self, candidates: slice | IntArray) -> NDArray[Any]:
         """C[candidates], C-contiguous, float32 or float64."""
         if self.whole is not None:
             return np.ascontiguousarray(self.whole[candidates])
-        return columns(self.source, candidates).astype(self.dtype, copy=False)
+        dtype = np.float32 if self.source.dtype == np.float32 else np.float64
+        return columns(self.source, candidates).astype(dtype, copy=False)
 
     def picked(self, candidates: IntArray) -> tuple[NDArray[Any], IntArray]:
-        """(C, rows): C[rows] are the candidates' rows; copied only where the whole does not lie in memory."""
+        """(C, rows): C[rows] are the candidates' rows; copied only where the whole matrix is not in memory."""
         if self.whole is not None:
             return self.whole, candidates
         return self.rows(candidates), np.arange(len(candidates))
 
 
 def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, IntArray, FloatArray, int]:
-    """Candidates, exemplars (K,), weights (N,) and the most swaps as the kernels read them; ValueError if they cannot.
+    """Candidates, exemplars (K,), weights (N,) and the most swaps, checked, as the kernels read them.
 
-    An array is checked entry by entry; a Source is taken as the estimators hand it over, checked already.
+    An array is checked entry by entry; a Source has been checked by the estimators that pass it.
     """
     source = as_dissimilarity(D)
     n = source.shape[0]
     weights = check_weights(m, n)
     if not weights.all():
-        raise ValueError(f"m[{int(np.argmin(weights))}] is 0; leave points without weight out, they count for nothing.")
+        raise ValueError(f"m[{int(np.argmin(weights))}] is 0; leave out points without weight.")
     w = np.array(medoids)
     if w.ndim != 1 or not len(w) or w.dtype.kind not in "iu":
         raise ValueError("The exemplars must be a list of one or more indices of data points.")
@@ -92,21 +91,21 @@ def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, 
     return Candidates(source, whole), w.astype(np.intp), weights, most
 
 
-def first_find(look: Callable[[slice], int], n: int, ahead: int, n_jobs: int | None) -> int:
-    """The first of n candidates that improves, n if none does; look(chunk) gives the first within a chunk, or -1.
+def first_find(look: Callable[[slice], int], n: int, n_jobs: int | None) -> int:
+    """The first of n candidates that improves, n if none does; look(chunk) returns the first within a chunk, or -1.
 
-    Chunks of `ahead` are looked at by several threads against one state, and the earliest find counts: the candidate
-    that a single thread would have come to first.
+    Several threads look at chunks of AHEAD candidates against one state, and the earliest find counts: the candidate
+    that a single thread would have found first.
     """
-    found = np.full(-(-n // ahead), n)
+    found = np.full(-(-n // AHEAD), n)
 
     def look_at(chunk: slice) -> None:
-        which = chunk.start // ahead
+        which = chunk.start // AHEAD
         if (found[:which] < n).any():
-            return  # what this chunk holds would be forgotten
+            return  # an earlier chunk has a find already
         r = look(chunk)
         if r >= 0:
             found[which] = chunk.start + r
 
-    run_chunks(look_at, list(panels(n, ahead)), n_jobs)
+    run_chunks(look_at, list(panels(n, AHEAD)), n_jobs)
     return int(found.min(initial=n))

@@ -1,8 +1,8 @@
-"""E(w) = sum_i m_i min_j e_ij, e_ij = sum_l H[j, l] D[i, w_l]: moves of exemplars that lower the SOM's own cost.
+"""Swaps on a SOM, and the gain of each in its cost E(w) = sum_i m_i min_j e_ij, e_ij = sum_l H[j, l] D[i, w_l].
 
-Two kinds of moves. Neuron l takes another point c: e_ij changes by H[j, l] (D[i, c] - D[i, w_l]). Two neurons k and l
-exchange exemplars: e_ij changes by (H[j, k] - H[j, l]) (D[i, w_l] - D[i, w_k]). Both have the form s_j x_i, so with
-a_i = min_j e_ij, n(i) the neuron where it is taken,
+There are two kinds of moves. Neuron l takes another point c: e_ij changes by H[j, l] (D[i, c] - D[i, w_l]). Two neurons
+k and l exchange exemplars: e_ij changes by (H[j, k] - H[j, l]) (D[i, w_l] - D[i, w_k]). Both have the form s_j x_i, so
+with a_i = min_j e_ij, n(i) the neuron of the minimum,
 
     change = sum_i m_i (min_j (e_ij + s_j x_i) - a_i)
 
@@ -11,20 +11,21 @@ which takes N K terms. A lower bound takes 4 N: let b_i be the second smallest e
     min_j (e_ij + s_j x_i) >= min(a_i + s_n x_i, b_i + s_n' x_i, e_il + s_l x_i, c_i + min(s_max x_i, s_min x_i))
 
 where s_max and s_min are the extremes of s over the neurons other than l: the neurons of the two smallest and l itself,
-whose slope is the steepest, are taken exactly, all others lie above the last term. A candidate whose bound is not
-negative is passed over, which on real data leaves about one in a hundred to be summed in full.
+whose slope is the steepest, are exact, all others lie above the last term. A candidate whose bound is not negative is
+skipped; on real data about one in a hundred is left to be summed in full.
 
-Order. Neuron l looks only at points won by itself or by a neighbour, and exchanges only with neighbours: those that H
-couples to it most. An exemplar from the other side of the map could lower E while tearing it. What else keeps the order
-is that neighbours count in E; with the H of a very small sigma they do not, and swaps then buy quantization with order.
-See `refine_som` for the width to use.
+Order. Neuron l tries only points won by itself or by a neighbour, and exchanges only with neighbours: those that H
+couples to it most. An exemplar from the other side of the map could lower E and destroy the map's order. The order is
+also kept because neighbours count in E; with the H of a very small sigma they do not, and swaps then lower the
+quantization error at the expense of order. See `refine_som` for the width to use.
 
 Rounding. With R_i = |H| (largest dissimilarity of point i to any exemplar up to now, plus D[i, c]), |H| the largest row
 sum, all values lie below R_i. The K products and sums behind a first e_ij, three roundings for each of t moves since,
 and three more for the sum in the minimum put it off by at most (K + 3 t + 4) u R_i, u = 2^-53; so the change, which
 sums N differences of two of them, is off by at most (N + 2 K + 6 t + 11) u sum_i m_i R_i to first order, plus
 underflows. A move is made only if the computed change is below minus twice that. So E itself falls with each move, no
-state comes twice and the search ends. The bound above is off by no more, so what it passes over would not have moved.
+state occurs twice and the search ends. The bound above is off by no more, so a candidate that it skips would not have
+been taken.
 """
 
 from __future__ import annotations
@@ -42,14 +43,12 @@ from ..core.quality import som_cost, topographic_error
 from ..sources.base import FloatArray, IntArray, panels
 from ..utils.progress import step
 from ..utils.threads import run_chunks
-from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
+from .candidates import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
-# Candidates that a thread looks at in one go.
-AHEAD = 32
-# Points whose smoothed dissimilarities are brought up to date in one go by a thread.
+# Points whose smoothed dissimilarities a thread updates per chunk.
 POINTS = 1024
 
-# What an adjacent neuron counts, at least, while a map is refined: the first that does what is promised is taken.
+# Least weight of an adjacent neuron while a map is refined; tried in turn until one keeps the promise of `refine_som`.
 COUPLINGS = (0.04, 0.08, 0.02, 0.007)
 # By how much refinement may raise the topographic error.
 TORN = 0.01
@@ -60,17 +59,17 @@ def swap_som(
 ) -> Swapped:
     """Lower sum_i m_i min_j sum_l H[j, l] D[i, w_l] by moves of single exemplars and exchanges between neighbours.
 
-    At the end no point of a neuron's own field or a neighbour's is a better exemplar for it, and no two neighbours had
-    better exchange theirs.
+    At the end no point of a neuron's own field or of a neighbour's is a better exemplar for it, and no exchange between
+    two neighbours lowers the cost.
 
     Parameters
     ----------
     D : (N, N) dissimilarities, row = point, column = candidate; symmetric or not, or a Source.
-    prototypes : (K,) indices of data points, one a neuron; a point that is one already is not taken twice.
-    H : (K, K) >= 0, H[j, l] is what neuron l counts for neuron j; see `refine_som` for the width to choose.
+    prototypes : (K,) indices of data points, one per neuron; a point that is one already is not taken twice.
+    H : (K, K) >= 0, H[j, l] is the weight of neuron l for neuron j; see `refine_som` for the width to choose.
     m : (N,) weights > 0; ones by default.
-    max_swaps : at most so many moves; None for as many as it takes.
-    n_jobs : threads; the result is the same with any number.
+    max_swaps : largest number of moves; None for as many as are needed.
+    n_jobs : number of threads; the result does not depend on it.
     """
     candidates, w, weights, most = prepared(D, prototypes, m, max_swaps)
     path, converged = _path(candidates, w, weights, H, most, n_jobs)
@@ -81,7 +80,7 @@ def swap_som(
 def _path(
     candidates: Candidates, w: IntArray, m: FloatArray, H: Any, most: int, n_jobs: int | None
 ) -> tuple[list[IntArray], bool]:
-    """The exemplars (K,) from the start on, one entry a move, and whether the last have no move left."""
+    """The exemplars (K,) at the start and after each move, and whether the last have no move left."""
     state = _State(candidates, w, m, _checked(H, len(w)), n_jobs)
     idle = turn = 0
     while idle < len(w) and state.moves < most:
@@ -106,8 +105,9 @@ def refine_som(
 ) -> Swapped:
     """`swap_som` at a width where neighbours count; the topographic error rises by at most 0.01, the final cost falls.
 
-    A map is often annealed to a sigma where neighbours count nothing, and swaps at that width would buy quantization
-    with order. So they are made at the sigma where an adjacent neuron counts 0.04 of the winner, if sigma_end is less.
+    A map is often annealed to a sigma where neighbours count nothing, and swaps at that width would lower the
+    quantization error at the expense of order. So they are made at the sigma where an adjacent neuron has 0.04 of the
+    winner's weight, if sigma_end is less.
     On most maps this lowers the quantization error, the topographic error and the cost at sigma_end alike. Where it
     does not, because the topographic error rises by more than 0.01 or the cost at sigma_end does not fall, the widths
     of the weights 0.08, 0.02 and 0.007 are tried in turn; at last moves are made at sigma_end itself and taken back,
@@ -133,7 +133,7 @@ def refine_som(
     cost, torn = errors(start)
     for sigma in widths(weights, lattice, sigma_end):
         path, converged = _path(candidates, start.copy(), mass, weights(sigma), most, n_jobs)
-        # Beside the last width only the end of the path counts: on the way the map is neither the old nor the new.
+        # At widths other than sigma_end only the end of the path counts: single moves lower another cost.
         for back in range(len(path) - 1 if sigma == sigma_end else min(len(path) - 1, 1)):
             n_swaps = len(path) - 1 - back
             now, torn_now = errors(path[n_swaps])
@@ -143,7 +143,7 @@ def refine_som(
 
 
 def widths(weights: Callable[[float], FloatArray], lattice: Lattice, sigma_end: float) -> list[float]:
-    """The sigmas above sigma_end at which adjacent neurons count as COUPLINGS say, in that order; then sigma_end."""
+    """The sigmas above sigma_end at which adjacent neurons have the weights COUPLINGS, in turn; then sigma_end."""
     neighbors = lattice.neighbors
     sigmas = []
     for coupling in COUPLINGS if neighbors.any() else ():
@@ -170,7 +170,7 @@ def _cost(GT: NDArray[Any], H: FloatArray, m: FloatArray) -> float:
 
 
 def coupled(H: FloatArray) -> NDArray[np.bool_]:
-    """(K, K): [j, l] says that j is l itself or one of those that count most for it: its neighbours on a lattice."""
+    """(K, K): whether j is l itself or one of those that count most for it: its neighbours on a lattice."""
     itself = np.eye(len(H), dtype=bool)
     others = np.where(itself, 0.0, H)
     most = others.max(axis=0)
@@ -178,7 +178,7 @@ def coupled(H: FloatArray) -> NDArray[np.bool_]:
 
 
 class _State:
-    """Exemplars w (K,) and what follows: G (K, N) = D[:, w]', e (K, N), and each point's three least e and neurons."""
+    """Exemplars w (K,) and what follows: G (K, N) = D[:, w]', e (K, N), and the three smallest e of each point."""
 
     def __init__(self, candidates: Candidates, w: IntArray, m: FloatArray, H: FloatArray, n_jobs: int | None) -> None:
         N, K = candidates.n, len(w)
@@ -199,7 +199,9 @@ class _State:
 
     def descend(self, l: int, most: int) -> None:
         """All moves of neuron l that lower the cost, one after the other."""
-        todo = self._points_near(l)
+        near = self.neighbors[:, l][self.who[0]]
+        near[self.w] = False
+        todo = np.flatnonzero(near)
         while len(todo) and self.moves < most:
             at = self._first_improving(l, todo)
             if at == len(todo):
@@ -210,17 +212,12 @@ class _State:
             if k > l and self.moves < most:
                 self._exchange(l, int(k))
 
-    def _points_near(self, l: int) -> IntArray:
-        near = self.neighbors[:, l][self.who[0]]
-        near[self.w] = False
-        return np.flatnonzero(near)
-
     def _off(self) -> float:
         """Twice the relative error of a computed change."""
         return (len(self.m) + 2 * len(self.w) + 6 * self.moves + 12) * EPS * self.norm
 
     def _first_improving(self, l: int, todo: IntArray) -> int:
-        """Place in `todo` of the first point that neuron l had better move to; len(todo) if there is none."""
+        """Index in `todo` of the first point that is a better exemplar for neuron l; len(todo) if there is none."""
         s = np.ascontiguousarray(self.H[:, l])
         others = np.delete(s, l)
         extremes = np.array([others.min(initial=s[l]), others.max(initial=0.0)])
@@ -234,8 +231,8 @@ class _State:
                 C, rows, l, self.G[l], s, extremes, slopes, gaps, self.m, self.e, self.least[0], size, off
             )
 
-        # What is not in memory is asked for by one thread: a database or a user's function may not bear more.
-        return first_find(look, len(todo), AHEAD, self.n_jobs if self.candidates.whole is not None else 1)
+        # What is not in memory is read by one thread: a database or a user's function may not support more.
+        return first_find(look, len(todo), self.n_jobs if self.candidates.whole is not None else 1)
 
     def _move(self, l: int, c: int) -> None:
         d = self.candidates.rows(np.array([c]))[0]
@@ -258,16 +255,12 @@ class _State:
             self.path.append(self.w.copy())
 
     def _bound(self, s: FloatArray, x: FloatArray, k: int, l: int) -> float:
-        """The module's lower bound of a change, with the rows of both neurons that exchange taken exactly."""
+        """The module's lower bound of a change, exact for both neurons that exchange."""
         others = np.delete(s, [k, l])
         least, who = self.least, self.who
         low = least[2] + np.minimum(others.min(initial=0.0) * x, others.max(initial=0.0) * x)
-        for value, slope in (
-            (least[0], s[who[0]]),
-            (least[1], s[who[1]]),
-            (self.e[k], s[k]),
-            (self.e[l], s[l]),
-        ):
+        exact = (least[0], s[who[0]]), (least[1], s[who[1]]), (self.e[k], s[k]), (self.e[l], s[l])
+        for value, slope in exact:
             low = np.minimum(low, value + slope * x)
         return float((self.m * (low - least[0])).sum())
 
@@ -333,7 +326,7 @@ def _first_improving(C, rows, l, old, s, extremes, slopes, gaps, m, e, least, si
             v = min(slopes[0, i] * t, gaps[0, i] + slopes[1, i] * t)
             v = min(v, gaps[2, i] + own * t)
             low[i] = m[i] * min(v, gaps[1, i] + min(lowest * t, highest * t))
-        p = q = g = h = 0.0  # four sums, since one would wait for itself
+        p = q = g = h = 0.0  # four sums: a single one would wait for each addition
         for i in range(0, low.shape[0], 4):
             p += low[i]
             q += low[i + 1]

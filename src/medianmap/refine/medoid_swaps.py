@@ -1,9 +1,9 @@
-"""loss(w) = sum_i m_i min_j D[i, w_j]: swaps of one medoid for one other point, until none lowers the loss.
+"""Swaps of medoids, and the gain of each in loss(w) = sum_i m_i min_j D[i, w_j], until none lowers the loss.
 
 The idea is that of FasterPAM (Schubert & Rousseeuw 2021): one pass over the points gives, for one candidate c, the
 change of the loss for every medoid that c could replace. Let a_i <= b_i be the dissimilarities of point i to its
 nearest and second nearest medoid, n(i) the nearest, d_i = D[i, c]. If w_j is replaced by c, a point of another medoid
-goes to c if that is nearer; a point of w_j goes to c or to its second nearest:
+goes to c if that is nearer; a point of w_j goes to c or to its second nearest. The loss changes by
 
     change(j, c) = sum_{n(i) != j} m_i (min(d_i, a_i) - a_i)  +  sum_{n(i) = j} m_i (min(d_i, b_i) - a_i)
 
@@ -16,8 +16,8 @@ b - a for d below a, between, and above b, that is (b - a) + min(max(d, a) - b, 
     share(j, c) = sum_{n(i) = j} m_i min(max(d_i, a_i) - b_i, 0)       0 for all but the points with d_i < b_i
 
 A point with d_i >= b_i adds to no sum. So a candidate costs N comparisons, done eight and more at a time on the types
-of the matrix, which is exact since a_i and b_i are entries of it; and arithmetic only for the about 2 N / K points
-for which c is nearer than their second medoid. As share <= 0, the best j is that of the smallest removal or one of
+of the matrix, which is exact since a_i and b_i are entries of it; and arithmetic only for the about 2 N / K points for
+which c is nearer than their second medoid. As share <= 0, the best j is that of the smallest removal or one of
 the medoids of those points.
 
 Rounding. All terms of one sum have one sign, |acc| <= loss, |share(j)| <= removal(j); each term is rounded twice (the
@@ -27,16 +27,16 @@ With u = 2^-53 the computed change is off by at most
     (N + 3) u / (1 - (N + 3) u) (loss + 2 removal(j)) + 3 N 2^-1075  <  2 (N + 4) u (loss + 2 removal(j)) + 4 N 2^-1075
 
 for computed loss and removal as well, as long as N < 10^12. A swap is made only if its computed change lies below
-minus the right-hand side. Then the true loss falls with each swap, no set of medoids comes twice, and there are
+minus the right-hand side. Then the true loss falls with each swap, no set of medoids occurs twice, and there are
 finitely many: the search ends.
 
-Ties. Where dissimilarities are whole numbers, many swaps leave the loss as it is. A walk along a plateau takes in, in
-one pass over the candidates, what does not raise the computed loss; being one pass it ends. Rounding may raise the loss
-on the way, so the optimum before is kept unless the one beyond is lower.
+Ties. Where dissimilarities are whole numbers, many swaps leave the loss unchanged. A walk along a plateau is one pass
+over the candidates that makes every swap that does not raise the computed loss. Rounding may raise the loss on the way,
+so the optimum before is kept unless the one after is lower.
 
-Swaps are eager: candidates are taken in turn, and the first that improves is taken in at once, for the best medoid to
-go. Threads look at chunks of candidates ahead of turn, against one state; the first find in order is the one that
-counts, and what was looked at beyond it is forgotten. The result is that of one thread.
+Swaps are eager: candidates are tried in turn, and the first that improves replaces the best medoid at once. Threads
+look at later chunks of candidates against one state; the first find in order counts, and results beyond it are
+discarded. The result is that of one thread.
 """
 
 from __future__ import annotations
@@ -53,17 +53,15 @@ from ..sources.base import FloatArray, IntArray, panels
 from ..utils.checks import check_count
 from ..utils.progress import step
 from ..utils.threads import outer_threads, stop_if_asked
-from .problem import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
+from .candidates import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
-# After so many candidates without a swap, threads look ahead; before, what they find beyond the next swap is in vain.
+# After so many candidates without a swap, threads look ahead; before, most of what they find would be discarded.
 PATIENCE = 128
-# Candidates that a thread looks at in one go.
-AHEAD = 32
-# With fewer points a thread is sooner done than woken.
+# With fewer points, starting a thread takes longer than its work.
 WORTH_THREADS = 2000
-# Points whose nearest medoids are looked for in one go.
+# Points whose nearest medoids are found together.
 TILE = 1024
-# Shares of the medoids that kicks exchange, in turn: few stay near the optimum, many leave its valley.
+# Shares of the medoids that kicks replace, in turn: a few stay near the optimum, many leave its neighbourhood.
 KICKED = (0.05, 0.25, 0.1, 0.5)
 
 
@@ -83,25 +81,23 @@ def swap_medoids(
     ----------
     D : (N, N) dissimilarities, row = point, column = candidate; symmetric or not, or a Source. Float32 and float64
         matrices are read as they are; a symmetric one in memory is not copied.
-    medoids : (K,) indices of data points to start from; the order of those that stay is kept.
+    medoids : (K,) indices of data points to start from; those that stay keep their places.
     m : (N,) weights > 0; ones by default.
-    max_swaps : at most so many swaps; None for as many as it takes.
-    plateau : at the optimum go through the candidates once more and make also swaps that leave the loss as it is, which
-        whole numbers often allow; swaps go on from there, and the better optimum is kept. Not where max_swaps is given.
-    kicks : so many times some medoids of the best optimum so far, drawn at random with a fixed seed, give way to
-        random points, and swaps go on from there; the optimum of least loss is kept. None where max_swaps is given.
-    n_jobs : threads; the result is the same with any number.
+    max_swaps : largest number of swaps; None for as many as are needed.
+    plateau : whether, at the optimum, one more pass over the candidates also makes swaps that leave the loss unchanged,
+        as whole numbers often allow. Swaps continue from there, and the better optimum is kept. Ignored with max_swaps.
+    kicks : number of times that some medoids of the best optimum so far, drawn at random with a fixed seed, are
+        replaced by random points. Swaps continue from there, and the best optimum is kept. Ignored with max_swaps.
+    n_jobs : number of threads; the result does not depend on it.
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
     check_count(kicks, "kicks", at_least=0)
     shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
-    looks = _Looks(candidates.n, 1 + len(shares))
+    looks = _LookCount(candidates.n, 1 + len(shares))
     state = _State.of(candidates, w, weights)
     best = _descended(candidates, state, most, n_jobs, looks)
     if plateau and max_swaps is None:
         best = _beyond_ties(candidates, state, best, n_jobs, looks)
-    if not len(shares):
-        return best
     rng = np.random.default_rng(0)
     for share in shares:
         kicked = best.medoids.copy()
@@ -115,24 +111,26 @@ def swap_medoids(
     return best
 
 
-class _Looks:
-    """Counts the candidates looked at in some descents; each has n to look at, and as many again after every swap."""
+class _LookCount:
+    """Counts the candidates looked at, for the progress bar; a descent looks at n, and at n again after every swap."""
 
     def __init__(self, n: int, descents: int) -> None:
         self.n, self.left, self.done = n, descents, 0
 
-    def told(self, idle: int) -> None:
-        """`idle` candidates of this descent were looked at since the last swap."""
+    def report(self, idle: int) -> None:
+        """Report progress; `idle` candidates of this descent were looked at since the last swap."""
         step("swaps", self.done, self.done + max(0, self.left * self.n - idle))
 
 
-def _beyond_ties(candidates: Candidates, state: _State, best: Swapped, n_jobs: int | None, looks: _Looks) -> Swapped:
-    """The better of the optimum `best`, where the state is, and the one reached after swaps that change nothing."""
+def _beyond_ties(
+    candidates: Candidates, state: _State, best: Swapped, n_jobs: int | None, looks: _LookCount
+) -> Swapped:
+    """The better of the optimum `best`, where the state is, and the one reached after swaps that keep the loss."""
     N, swaps, most = candidates.n, 0, np.iinfo(np.int64).max
     looks.left += 1
     for block in panels(N, candidates.block_size):
         stop_if_asked()
-        looks.told(block.start)
+        looks.report(block.start)
         swaps += state.descend(candidates.rows(block), block.start, N + 1, most, even=True)[0]
     looks.done += N
     if not swaps:
@@ -142,15 +140,15 @@ def _beyond_ties(candidates: Candidates, state: _State, best: Swapped, n_jobs: i
     return best if other.loss >= best.loss else replace(other, n_swaps=best.n_swaps + swaps + other.n_swaps)
 
 
-def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | None, looks: _Looks) -> Swapped:
-    """The optimum reached from a state, which is changed, with candidates in turn."""
+def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | None, looks: _LookCount) -> Swapped:
+    """The optimum reached from a state, which is changed in place, by trying candidates in turn."""
     N = candidates.n
     blocks = list(panels(N, candidates.block_size))
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
     swaps = idle = turn = 0
     while idle < N and swaps < most:
         stop_if_asked()
-        looks.told(idle)
+        looks.report(idle)
         block = blocks[turn % len(blocks)]
         turn += 1
         rows = candidates.rows(block)
@@ -173,8 +171,8 @@ def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | N
 class _State:
     """Medoids w (K,) and what follows from them: G (N, K) = D[:, w], each point's two nearest medoids and how near.
 
-    taken (N,) says which points are medoids; of two on one point it forgets the one that stays.
-    removal (K + 1,) is that of the module's formula, and then the loss.
+    taken (N,) : which points are medoids; when one of two medoids on the same point moves away, it turns False.
+    removal (K + 1,) : removal(j) of the module's formula for each j, then the loss.
     """
 
     w: IntArray
@@ -200,45 +198,31 @@ class _State:
         return cls(w, m, taken, np.ascontiguousarray(C.T), first, second, near, far, removal)
 
     def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
-        """Place in `rows`, of candidates from `offset` on, of the first to improve from `at` on; len(rows) if none."""
+        """Index in `rows` (candidates from `offset` on) of the first to improve from `at` on; len(rows) if none."""
 
         def look(chunk: slice) -> int:
             part = slice(at + chunk.start, at + chunk.stop)
             taken = self.taken[offset + part.start : offset + part.stop]
             return _first_improving(rows[part], taken, self.m, self.first, self.near, self.far, self.removal, False)[0]
 
-        return at + first_find(look, len(rows) - at, AHEAD, n_jobs)
+        return at + first_find(look, len(rows) - at, n_jobs)
 
     def descend(
         self, rows: NDArray[Any], offset: int, patience: int, most: int, even: bool = False
     ) -> tuple[int, int, int]:
-        """Go through `rows` swapping eagerly, if `even` also where it changes nothing.
+        """Go through `rows` swapping eagerly, if `even` also where the loss stays the same.
 
-        Gives (swaps made, rows looked at, rows since the last swap).
+        Returns (swaps made, rows looked at, rows since the last swap).
         """
-        return _descend(
-            rows,
-            offset,
-            self.w,
-            self.m,
-            self.taken,
-            self.G,
-            self.first,
-            self.second,
-            self.near,
-            self.far,
-            self.removal,
-            patience,
-            most,
-            even,
-        )
+        state = self.w, self.m, self.taken, self.G, self.first, self.second, self.near, self.far, self.removal
+        return _descend(rows, offset, *state, patience, most, even)
 
 
 @njit(cache=True, nogil=True)
 def _two_nearest(C, first, second, near, far):  # type: ignore[no-untyped-def]
-    """Nearest and second nearest row of C (K, N) for each column, the lowest on ties; all inf away before.
+    """Nearest and second nearest row of C (K, N) for each column, the lowest on ties; near and far start at inf.
 
-    Row by row and without a branch, so that eight and more columns are compared at once.
+    Row by row and without branches, so that eight and more columns are compared at once.
     """
     for start in range(0, C.shape[1], TILE):
         stop = min(start + TILE, C.shape[1])
@@ -268,10 +252,10 @@ def _removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _first_improving(C, taken, m, first, near, far, removal, even):  # type: ignore[no-untyped-def]
-    """(r, j): the first row r of C, a candidate's, that lowers the loss, or if `even` does not raise it as far as sums
-    tell, and the medoid to go; or (-1, -1).
+    """(r, j): the first candidate (row r of C) that lowers the loss, and the medoid j it replaces; or (-1, -1).
 
-    A candidate that is a medoid already, as taken says, cannot: with it the set would only be the smaller.
+    The gain of a swap is -(acc + least): acc, removal and share as in the module's formula. If `even`, a swap whose
+    computed loss is the same counts, too. Candidates that are medoids already (taken) are skipped.
     """
     N, K = m.shape[0], removal.shape[0] - 1
     if K == 1:
@@ -318,7 +302,7 @@ def _first_improving(C, taken, m, first, near, far, removal, even):  # type: ign
 def _first_better(C, m, near):  # type: ignore[no-untyped-def]
     """The same for one medoid: change(c) = sum_i m_i (d_i - a_i); its terms have both signs, |.| <= d_i + a_i.
 
-    Never even: where no point is better than the one medoid, the loss is the least there is.
+    Ties are never taken: where no point is better than the one medoid, the loss is the global minimum.
     """
     N = m.shape[0]
     for r in range(C.shape[0]):
@@ -334,7 +318,7 @@ def _first_better(C, m, near):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def]
-    """Medoid j is now d (N,) away; a point looks through all medoids only if one of its two nearest moved away."""
+    """Medoid j is now d (N,) away; a point searches all medoids only if one of its two nearest moved away."""
     N, K = G.shape
     for i in range(N):
         new = d[i]
@@ -363,9 +347,9 @@ def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def _descend(C, offset, w, m, taken, G, first, second, near, far, removal, patience, most, even):  # type: ignore[no-untyped-def]
-    """Go through the rows of C, candidates offset, offset + 1, ..., and take in each that lowers the loss.
+    """Go through the rows of C, candidates offset, offset + 1, ..., and make each swap that lowers the loss.
 
-    Ends after `most` swaps, or `patience` rows in a row without one. Gives (swaps, rows looked at, rows since then).
+    Ends after `most` swaps, or `patience` rows without one. Returns (swaps, rows looked at, rows since the last swap).
     """
     swaps = idle = at = 0
     while at < C.shape[0] and idle < patience and swaps < most:
