@@ -119,7 +119,7 @@ def test_a_run_killed_at_random_points_and_resumed_gives_the_same_file_to_the_la
     whole, killed = tmp_path / "whole.npy", tmp_path / "killed.npy"
     all_pairs(vectors(n), slow_gap, whole)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["medianmap.sources.all_pairs", "medianmap.metrics.callables", "test_allpairs"])
+    context.set_forkserver_preload(["medianmap.sources.all_pairs", "medianmap.metrics.registry", "test_allpairs"])
     moments = random.Random()
     kills = 0
     while True:

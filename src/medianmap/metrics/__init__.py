@@ -1,4 +1,4 @@
-"""Dissimilarities by name, by function, compiled or not."""
+"""Dissimilarities of objects, by name or by a function of two objects; `register` adds one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Best alignments with affine gaps in whole numbers: scores, and how many letters the best alignment keeps."""
+"""Best alignments with affine gaps, by numba or stringzillas: their scores, and how many letters are equal in them.
+
+Scores and costs are whole numbers; stringzillas takes those of a signed byte and at most 32 symbols.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from ..utils.threads import run_chunks
 from .letters import Packed, row_chunks
 
 NOTHING = -(2**62)  # far below any score, and far enough from overflow
+SYMBOLS = 32
+# A scope of several cores starts and ends its own threads, which takes milliseconds; smaller blocks stay on one core.
+CELLS_WORTH_THREADS = 10**8
 
 
 @njit(cache=True, nogil=True)
@@ -80,7 +86,7 @@ def _columns_block(codes_a, starts_a, codes_b, starts_b, gap, kept, pairs):  # t
 def best_scores(
     a: Packed, b: Packed, W: NDArray[np.int64], gap_open: int, gap_extend: int, local: bool, n_jobs: int
 ) -> NDArray[np.int64]:
-    """(len(a), len(b)) scores of the best alignments; W (n, n) scores of letters, gaps as costs."""
+    """(len(a), len(b)) scores of the best alignments by numba; W (n, n) scores of letters, gaps as costs."""
     out = np.empty((len(a), len(b)), np.int64)
 
     def fill(part: slice) -> None:
@@ -142,15 +148,9 @@ def column_identities(a: Packed, b: Packed, gap: int, n_jobs: int) -> tuple[NDAr
     return kept, pairs
 
 
-# --- Alignment scores of all pairs by stringzillas: whole-number costs in a byte, at most 32 symbols, exa
-
-SYMBOLS = 32
-# A scope of several cores starts and ends its own threads, some milliseconds; smaller blocks stay on one.
-CELLS_WORTH_THREADS = 10**8
-
-
 @cache
 def available() -> bool:
+    """Whether stringzillas is installed."""
     return find_spec("stringzillas") is not None and find_spec("stringzilla") is not None
 
 
@@ -162,10 +162,10 @@ def fits(*costs: NDArray[np.int64]) -> bool:
 def all_scores(
     a: Packed, b: Packed, W: NDArray[np.int64], gap_open: int, gap_extend: int, local: bool, n_jobs: int
 ) -> NDArray[np.int64]:
-    """(len(a), len(b)) scores of the best alignments; W (n, n) scores of symbols, gaps as costs.
+    """(len(a), len(b)) scores of the best alignments by stringzillas; W (n, n) scores of symbols, gaps as costs.
 
-    A gap of length k costs gap_open + (k - 1) gap_extend. What does not `fit` must not be passed: the library
-    would wrap it round silently.
+    A gap of length k costs gap_open + (k - 1) gap_extend. Costs must fit in a byte (`fits`): larger ones would
+    overflow silently.
     """
     library = require("stringzillas", "seq", "The backend 'stringzillas'")
     table = np.zeros((SYMBOLS, SYMBOLS), np.int8)

@@ -1,4 +1,4 @@
-"""Dissimilarities of sequences by their best alignment: substitution matrices, affine gaps, selectable rules."""
+"""The metric `alignment`: sequences by their best alignment; substitution matrices, affine gaps, three rules."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from ..utils.extras import require
 from . import aligners as simd
 from .aligners import best_scores, column_identities, identities, own_scores
 from .base import Metric, Parameter, register
-from .costs import whole
-from .letters import Packed, alphabet_named, coded
+from .letters import Packed, alphabet_named, coded, whole
 
 MODES = ("global", "local", "aligned")
 RULES = ("normalized", "kimura", "p-distance")
@@ -89,7 +88,7 @@ def alignment_block(a: Sequence[str], b: Sequence[str], *, n_jobs: int = 1, **pa
         return np.maximum(0.0, 1.0 - s / np.sqrt(own_a[:, None] * own_b[None, :]))
     if by.mode == "aligned":
         equal, pairs = column_identities(packed_a, packed_b, by.alphabet.index(GAP), n_jobs)
-        nothing = np.nan  # no column in common: nothing is known of this pair, and the caller names it
+        nothing = np.nan  # no column in common: nothing is known about this pair, and the caller names it
     else:
         equal, pairs = identities(packed_a, packed_b, by.W, by.gap_open, by.gap_extend, by.local, n_jobs)
         nothing = 1.0
@@ -115,7 +114,7 @@ def _scoring(params: Mapping[str, Any]) -> Scoring:
     gap_open = check_nonnegative(params.get("gap_open", 11), "gap_open")
     gap_extend = check_nonnegative(params.get("gap_extend", 1), "gap_extend")
     if gap_extend > gap_open:
-        raise ValueError(f"gap_extend is {gap_extend:g}, more than gap_open = {gap_open:g}; it must not be.")
+        raise ValueError(f"gap_extend is {gap_extend:g}, more than gap_open = {gap_open:g}; it must be at most that.")
     numbers = whole(matrix, gap_open, gap_extend)
     if numbers is None:
         raise ValueError("Scores and gap costs must be multiples of 0.001 (or of 1/16); round them.")
@@ -175,7 +174,7 @@ def _prepare(objects: list[str], **params: Any) -> list[str]:
 
 
 def _symmetric(params: Mapping[str, Any]) -> bool:
-    """A named matrix is symmetric; asked without loading one, so that the listing needs no extra."""
+    """A named matrix is symmetric; none is loaded here, so that listing the metrics needs no extra."""
     matrix = params.get("matrix", "BLOSUM62")
     return isinstance(matrix, str) or np.array_equal(np.asarray(matrix), np.asarray(matrix).T)
 

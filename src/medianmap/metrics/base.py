@@ -1,4 +1,4 @@
-"""What a metric is: a function on blocks of objects with a name, and the same with its parameters filled in."""
+"""What a metric is: a named function on blocks of objects (`Metric`), and one with its parameters (`BoundMetric`)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Parameter:
 class Metric:
     """A dissimilarity on blocks: block(a, b, **params) -> (len(a), len(b)), entry [i, l] from a[i] to b[l].
 
-    An entry depends on its two objects and the parameters alone, never on the rest of the block: so a point
-    met again at prediction has exactly the dissimilarities that it had in training.
+    An entry depends on its two objects and the parameters alone, never on the rest of the block. So a point
+    has exactly the same dissimilarities in training and at prediction.
     """
 
     name: str
@@ -39,19 +39,19 @@ class Metric:
     extra: str | None = None
     threaded: bool = False  # releases the GIL, so row chunks on threads help
     allow_nan: bool = False  # vectors may have missing coordinates
-    # (objects, their weights, parameters given) -> parameters that the training data fix
+    # (objects, their weights, parameters given) -> parameters that the training data determine
     from_data: Callable[[Any, NDArray[np.float64], Mapping[str, Any]], dict[str, Any]] | None = None
-    parameters: tuple[Parameter, ...] = ()  # if any are told, others are refused
-    # prepare(list of objects, **params) -> the objects as `block` wants them; refuses what it cannot compare
+    parameters: tuple[Parameter, ...] = ()  # if any are listed, others are refused
+    # prepare(list of objects, **params) -> the objects as `block` takes them; ValueError for what it cannot compare
     prepare: Callable[..., Any] | None = None
-    own_threads: bool = False  # block(a, b, n_jobs=..., **params) spreads its work itself
+    own_threads: bool = False  # block(a, b, n_jobs=..., **params) uses threads of its own
 
 
 _REGISTRY: dict[str, Metric] = {}
 
 
 def register(metric: Metric) -> Metric:
-    """Make a metric available under its name; a taken name is an error."""
+    """Make a metric available under its name; ValueError if the name is taken."""
     if metric.name in _REGISTRY or metric.name == "precomputed":
         raise ValueError(f"A metric named {metric.name!r} exists already; choose another name.")
     _REGISTRY[metric.name] = metric
@@ -60,7 +60,7 @@ def register(metric: Metric) -> Metric:
 
 @dataclass(frozen=True)
 class BoundMetric:
-    """A metric with its parameters; what sources and predictions call."""
+    """A metric with its parameters, as sources and predictions call it."""
 
     metric: Metric
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -87,11 +87,11 @@ class BoundMetric:
         return self.metric.own_threads
 
     def prepared(self, objects: list[Any]) -> Any:
-        """The objects as the metric wants them; ValueError names the first that it cannot compare."""
+        """The objects as the metric takes them; ValueError names the first that it cannot compare."""
         return objects if self.metric.prepare is None else self.metric.prepare(objects, **self.params)
 
     def resolved(self, objects: Any, m: NDArray[np.float64]) -> BoundMetric:
-        """The same with parameters that the training data, weighted by m, fix (a covariance, say) filled in."""
+        """The same with the parameters that the training data, weighted by m, determine (such as a covariance)."""
         if self.metric.from_data is None:
             return self
         return replace(self, params={**self.params, **self.metric.from_data(objects, m, self.params)})
@@ -106,7 +106,7 @@ class BoundMetric:
     ) -> NDArray[np.float64]:
         """(len(a), len(b)) dissimilarities; ValueError names the pair (by the given indices) of a bad value.
 
-        n_jobs : threads for a metric that spreads its work itself; others are called chunk by chunk from outside.
+        n_jobs : threads for a metric that uses its own; others are called chunk by chunk from outside.
         """
         threads = {"n_jobs": n_jobs} if self.own_threads else {}
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,8 +17,7 @@ from ..utils.extras import require
 from ..utils.threads import run_chunks
 from . import aligners as simd
 from .base import Metric, Parameter, register
-from .costs import Prices, prices
-from .letters import Packed, coded, row_chunks, strings_or_tokens
+from .letters import Costs, Packed, coded, edit_costs, row_chunks, strings_or_tokens
 
 BACKENDS = ("auto", "stringzillas", "rapidfuzz", "numba")
 NORMALIZE = (None, "max", "sum", "yujian-bo")
@@ -28,8 +28,8 @@ LARGEST_SYMBOL = 0x10FFFF  # rapidfuzz is given symbols as characters
 def _edit_distance(s, t, table, price, substitution, indel, row):  # type: ignore[no-untyped-def]
     """e[i, l] = min(e[i-1, l-1] + cost(s_i, t_l), e[i-1, l] + indel, e[i, l-1] + indel); returns the last.
 
-    One row of the table is kept: `row` is scratch of length len(t) + 1. An empty `table` means one price for all pairs;
-    then `price` (n_symbols,) holds it for every symbol and is set to 0 for s_i alone while its row is worked on.
+    One row of the table is kept: `row` is scratch of length len(t) + 1. An empty `table` means one cost for all pairs;
+    then `price` (n_symbols,) holds it for every symbol and is set to 0 for s_i alone while its row is computed.
     """
     n, m = s.shape[0], t.shape[0]
     uniform = table.shape[0] == 0
@@ -79,21 +79,21 @@ def edit_block(
     n_jobs: int = 1,
 ) -> NDArray[np.float64]:
     """(len(a), len(b)) edit distances of strings or token sequences; see the parameters of the metric."""
-    charge = prices(substitution, indel, alphabet)
-    packed_a, packed_b, symbols = coded(a, b, charge.alphabet)
-    distances = _distances(packed_a, packed_b, charge, symbols, backend, n_jobs)
-    return _normalized(distances, packed_a.lengths, packed_b.lengths, charge.indel, normalize)
+    by = edit_costs(substitution, indel, alphabet)
+    packed_a, packed_b, symbols = coded(a, b, by.alphabet)
+    distances = _distances(packed_a, packed_b, by, symbols, backend, n_jobs)
+    return _normalized(distances, packed_a.lengths, packed_b.lengths, by.indel, normalize)
 
 
 def _distances(
-    a: Packed, b: Packed, charge: Prices, symbols: tuple[Any, ...], backend: str, n_jobs: int
+    a: Packed, b: Packed, by: Costs, symbols: tuple[Any, ...], backend: str, n_jobs: int
 ) -> NDArray[np.float64]:
-    table = charge.over(symbols)
-    costs = charge.whole_over(table)
-    unit = table is None and charge.uniform == charge.indel and charge.indel > 0 and len(symbols) <= LARGEST_SYMBOL
+    table = by.over(symbols)
+    costs = by.whole_over(table)
+    unit = table is None and by.uniform == by.indel and by.indel > 0 and len(symbols) <= LARGEST_SYMBOL
     if unit and costs is None:  # counted and multiplied once, so that the rounding is the same in every backend
-        counts = _distances(a, b, replace(charge, uniform=1.0, indel=1.0), symbols, backend, n_jobs)
-        return counts * charge.indel
+        counts = _distances(a, b, replace(by, uniform=1.0, indel=1.0), symbols, backend, n_jobs)
+        return counts * by.indel
     small = costs is not None and len(symbols) <= simd.SYMBOLS and simd.fits(*costs[1])
     if backend == "auto":
         # Bit-parallel unit costs beat vectorised tables; both beat a loop. All give the same numbers.
@@ -117,7 +117,7 @@ def _distances(
         scale, (indel, price) = costs
         scores = -(price if table is not None else price * (1 - np.eye(len(symbols), dtype=np.int64)))
         return -simd.all_scores(a, b, scores, int(indel), int(indel), False, n_jobs) / scale
-    as_given = [np.asarray(charge.indel), np.asarray(charge.uniform if table is None else table, float)]
+    as_given = [np.asarray(by.indel), np.asarray(by.uniform if table is None else table, float)]
     return _by_numba(a, b, costs or (1, as_given), len(symbols), n_jobs)
 
 
@@ -129,7 +129,7 @@ def _by_rapidfuzz(a: Packed, b: Packed, unit: int, n_jobs: int) -> NDArray[np.in
 
 
 def _as_text(packed: Packed) -> list[str]:
-    """One character a symbol. The library compares other tokens by their hash, and different ones may share it."""
+    """One character per symbol. The library compares other tokens by their hash, which different ones may share."""
     return packed.pieces(packed.codes.astype(np.uint32).tobytes().decode("utf-32-le", "surrogatepass"))
 
 
@@ -163,18 +163,22 @@ def _normalized(
 
 
 def _prepare(objects: list[Any], name: str = "edit", **params: Any) -> list[Any]:
-    """Parameters and every letter are looked at here, where a string still has its number in the data."""
+    """Parameters and letters are checked here, where a string still has its number in the data."""
     sequences = strings_or_tokens(objects, name)
     check_choice(params.get("normalize"), "normalize", NORMALIZE)
     check_choice(params.get("backend", "auto"), "backend", BACKENDS)
-    charge = prices(**{key: params[key] for key in ("substitution", "indel", "alphabet") if key in params})
-    if charge.alphabet is not None:
-        coded(sequences, [], charge.alphabet)
+    by = _costs(params)
+    if by.alphabet is not None:
+        coded(sequences, [], by.alphabet)
     return sequences
 
 
+def _costs(params: Mapping[str, Any]) -> Costs:
+    return edit_costs(**{key: params[key] for key in ("substitution", "indel", "alphabet") if key in params})
+
+
 def _symmetric(params: Mapping[str, Any]) -> bool:
-    return prices(**{key: params[key] for key in ("substitution", "indel", "alphabet") if key in params}).symmetric
+    return _costs(params).symmetric
 
 
 _NORMALIZE = Parameter(
@@ -204,24 +208,16 @@ register(
 )
 
 
-def edit_chromosome_block(a: Any, b: Any, **params: Any) -> NDArray[np.float64]:
-    """Letters '=' 0, A..E +1..+5, a..f -1..-6; substitution |difference|, insertion and deletion 4.5."""
-    return edit_block(a, b, substitution="chromosome", indel=4.5, **params)
-
-
-def _prepare_chromosome(objects: list[Any], **params: Any) -> list[Any]:
-    return _prepare(objects, "edit-chromosome", substitution="chromosome", indel=4.5, **params)
-
-
+_CHROMOSOME: dict[str, Any] = {"substitution": "chromosome", "indel": 4.5}
 register(
     Metric(
         "edit-chromosome",
-        edit_chromosome_block,
+        partial(edit_block, **_CHROMOSOME),
         True,
         "strings",
         "edit distance of density profiles, '=' 0, A..E +1..+5, a..f -1..-6; substitution |difference|, indel 4.5",
         parameters=(_NORMALIZE, _BACKEND),
-        prepare=_prepare_chromosome,
+        prepare=partial(_prepare, name="edit-chromosome", **_CHROMOSOME),
         own_threads=True,
     )
 )

@@ -1,14 +1,16 @@
-"""Strings and token sequences as small whole numbers, end to end in one array; a foreign letter is named."""
+"""Letters and tokens as small whole numbers, end to end in one array, and what it costs to exchange them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..utils.checks import check_nonnegative
 
 # Neighbours in the chromosome alphabet differ by one step of density: f is -6, '=' is 0, E is +5.
 ALPHABETS = {
@@ -17,6 +19,11 @@ ALPHABETS = {
     "protein": "ACDEFGHIKLMNPQRSTVWY",
     "chromosome": "fedcba=ABCDE",
 }
+
+# Halves, quarters ... and decimals: every cost that people write down times one of these is a whole number.
+BINARY_SCALES = (1, 2, 4, 8, 16)
+SCALES = (*BINARY_SCALES, 10, 100, 1000)
+LARGEST_COST = 2**40
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Packed:
         return np.diff(self.starts)
 
     def pieces(self, text: Any) -> list[Any]:
-        """A text or bytes with one character a code, cut into the sequences."""
+        """A text or bytes with one character per code, cut into the sequences."""
         return [text[start:stop] for start, stop in pairwise(self.starts.tolist())]
 
     def rows(self, part: slice) -> Packed:
@@ -43,7 +50,7 @@ class Packed:
 
 
 def alphabet_named(alphabet: Any) -> tuple[Hashable, ...] | None:
-    """The symbols of a named alphabet, or those given, each once; None leaves the alphabet open."""
+    """The symbols of a named alphabet, or those given, each once; None allows any symbol."""
     if alphabet is None:
         return None
     symbols = tuple(ALPHABETS.get(alphabet, alphabet) if isinstance(alphabet, str) else alphabet)
@@ -88,7 +95,7 @@ def code_points(strings: Sequence[str]) -> Packed:
 def coded(
     a: Sequence[Any], b: Sequence[Any], alphabet: tuple[Hashable, ...] | None
 ) -> tuple[Packed, Packed, tuple[Any, ...]]:
-    """Both lists over one numbering of symbols: that of the alphabet, or those in use; ValueError for a foreign one."""
+    """Both lists over one numbering of symbols: those of the alphabet, or those in use; ValueError for any other."""
     if all(isinstance(first, str) for first in (*a[:1], *b[:1])):
         return _coded_strings(a, b, alphabet)
     symbols = alphabet if alphabet is not None else tuple(dict.fromkeys(token for seq in (*a, *b) for token in seq))
@@ -96,7 +103,7 @@ def coded(
 
     def packed(side: Sequence[Any]) -> Packed:
         codes = np.fromiter((number.get(token, -1) for seq in side for token in seq), np.int32)
-        return _refuse_foreign(Packed(codes, starts_of(side)), side, symbols)
+        return _refuse_unknown_symbols(Packed(codes, starts_of(side)), side, symbols)
 
     return packed(a), packed(b), symbols
 
@@ -118,14 +125,14 @@ def _coded_strings(
     number[known[known >= 0]] = np.flatnonzero(known >= 0)
     symbols = tuple(chr(k) for k in known) if alphabet is None else alphabet
     packed_a, packed_b = (
-        _refuse_foreign(Packed(number[p.codes], p.starts), side, symbols)
+        _refuse_unknown_symbols(Packed(number[p.codes], p.starts), side, symbols)
         for p, side in zip(points, (a, b), strict=True)
     )
     return packed_a, packed_b, symbols
 
 
-def _refuse_foreign(side: Packed, words: Sequence[Any], symbols: tuple[Any, ...]) -> Packed:
-    """The sequences as they are, or a ValueError for the first symbol without a number."""
+def _refuse_unknown_symbols(side: Packed, words: Sequence[Any], symbols: tuple[Any, ...]) -> Packed:
+    """The sequences as they are; ValueError for the first symbol without a number."""
     if side.codes.min(initial=0) >= 0:
         return side
     at = int(np.argmin(side.codes >= 0))
@@ -140,13 +147,129 @@ def _refuse_foreign(side: Packed, words: Sequence[Any], symbols: tuple[Any, ...]
 
 
 def starts_of(sequences: Sequence[Any]) -> NDArray[np.int64]:
-    """(n + 1,): where each begins when they lie end to end."""
+    """(n + 1,): where each begins when they are joined end to end."""
     starts = np.zeros(len(sequences) + 1, np.int64)
     np.cumsum([len(s) for s in sequences], out=starts[1:])
     return starts
 
 
 def row_chunks(n: int) -> list[slice]:
-    """Sixteen chunks or so, the same whatever the number of threads."""
+    """About sixteen chunks, the same whatever the number of threads."""
     size = max(1, -(-n // 16))
     return [slice(k, min(k + size, n)) for k in range(0, n, size)]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs of the edit distance: `uniform` for any two different symbols, or `table` (n, n) over `alphabet`, or
+    `function`, to be tabulated over the symbols in use; `indel` for one symbol inserted or deleted."""
+
+    indel: float
+    uniform: float | None = None
+    table: NDArray[np.float64] | None = None
+    function: Callable[[Any, Any], float] | None = None
+    alphabet: tuple[Hashable, ...] | None = None
+
+    @property
+    def symmetric(self) -> bool:
+        if self.table is not None:
+            return np.array_equal(self.table, self.table.T)
+        return self.function is None  # whether a function is symmetric is not known
+
+    def whole_over(self, table: NDArray[np.float64] | None) -> tuple[int, list[NDArray[np.int64]]] | None:
+        """(scale, [indel, substitution]) in whole numbers; None where no scale makes them whole.
+
+        A function is tabulated over the symbols of a block, and a distance must not depend on what else is in the
+        block. Sums of decimals are not exact in floating point, so decimals are never scaled there; halves and quarters
+        are.
+        """
+        scales = BINARY_SCALES if self.function is not None else SCALES
+        return whole(self.indel, self.uniform if table is None else table, scales=scales)
+
+    def over(self, symbols: tuple[Any, ...]) -> NDArray[np.float64] | None:
+        """The table over these symbols; None if the cost is uniform."""
+        if self.function is None:
+            return self.table
+        return _checked(np.array([[self.function(s, t) if s != t else 0.0 for t in symbols] for s in symbols], float),
+                        symbols)  # fmt: skip
+
+
+def edit_costs(substitution: Any = 1.0, indel: Any = 1.0, alphabet: Any = None) -> Costs:
+    """The parameters of `edit`, checked."""
+    cost_of_gap = check_nonnegative(indel, "indel")
+    symbols = alphabet_named(alphabet)
+    if isinstance(substitution, str):
+        if substitution != "chromosome":
+            raise ValueError(f"substitution is {substitution!r}; the only named table is 'chromosome'.")
+        if symbols not in (None, tuple(ALPHABETS["chromosome"])):
+            raise ValueError("substitution='chromosome' has an alphabet of its own; leave alphabet out.")
+        symbols = tuple(ALPHABETS["chromosome"])
+        step = np.arange(len(symbols))
+        return Costs(cost_of_gap, table=np.abs(step[:, None] - step).astype(float), alphabet=symbols)
+    if isinstance(substitution, Mapping):
+        symbols = symbols or tuple(dict.fromkeys(s for pair in substitution for s in _pair(pair)))
+        return Costs(cost_of_gap, table=_from_pairs(substitution, symbols), alphabet=symbols)
+    if callable(substitution):
+        if symbols is None:
+            return Costs(cost_of_gap, function=substitution)
+        return Costs(cost_of_gap, table=Costs(cost_of_gap, function=substitution).over(symbols), alphabet=symbols)
+    if np.ndim(substitution) == 0:
+        return Costs(cost_of_gap, uniform=check_nonnegative(substitution, "substitution"), alphabet=symbols)
+    if symbols is None:
+        raise ValueError("substitution is a table; name the letters of its rows and columns with alphabet.")
+    return Costs(cost_of_gap, table=_checked(np.asarray(substitution, float), symbols), alphabet=symbols)
+
+
+def whole(*values: Any, scales: Sequence[int] = SCALES) -> tuple[int, list[NDArray[np.int64]]] | None:
+    """(scale, values * scale as whole numbers) with k / scale == value for every value; None if no scale does that.
+
+    Sums of whole numbers are exact, so every backend and every order of summation gives the same distance.
+    """
+    flat = [np.asarray(v, dtype=np.float64) for v in values]
+    for scale in scales:
+        rounded = [np.rint(v * scale) for v in flat]
+        if all(np.array_equal(k / scale, v) and np.abs(k).max(initial=0) <= LARGEST_COST
+               for k, v in zip(rounded, flat, strict=True)):  # fmt: skip
+            return scale, [k.astype(np.int64) for k in rounded]
+    return None
+
+
+def _checked(table: NDArray[np.float64], symbols: tuple[Any, ...]) -> NDArray[np.float64]:
+    n = len(symbols)
+    if table.shape != (n, n):
+        raise ValueError(f"The substitution table has shape {table.shape}; an alphabet of {n} letters needs {n} x {n}.")
+    bad = np.argwhere(~((table >= 0) & (table < np.inf)) | ((table != 0) & np.eye(n, dtype=bool)))
+    if len(bad):
+        i, l = bad[0]
+        rule = "a letter costs nothing to keep" if i == l else "edit costs must be >= 0 and finite"
+        raise ValueError(f"The cost of {symbols[i]!r} -> {symbols[l]!r} is {table[i, l]:g}; {rule}.")
+    return table
+
+
+def _pair(pair: Any) -> tuple[Any, Any]:
+    if len(pair) != 2:
+        raise ValueError(f"A cost is given for {pair!r}; a pair of letters is needed, for example 'AC' or ('A', 'C').")
+    return pair[0], pair[1]
+
+
+def _from_pairs(costs: Mapping[Any, Any], symbols: tuple[Any, ...]) -> NDArray[np.float64]:
+    """A pair given in one order counts in both; ValueError for a pair of the alphabet that is not given."""
+    number = {symbol: k for k, symbol in enumerate(symbols)}
+    n = len(symbols)
+    table = np.full((n, n), np.nan)
+    np.fill_diagonal(table, 0.0)
+    given = np.zeros((n, n), bool)
+    for pair, cost in costs.items():
+        s, t = _pair(pair)
+        if s not in number or t not in number:
+            raise ValueError(f"A cost is given for {pair!r}, but the alphabet is {symbols!r}; drop it.")
+        i, l = number[s], number[t]
+        table[i, l] = check_nonnegative(cost, f"The cost of {s!r} -> {t!r}")
+        given[i, l] = True
+        if not given[l, i]:
+            table[l, i] = table[i, l]
+    missing = np.argwhere(np.isnan(table))
+    if len(missing):
+        i, l = missing[0]
+        raise ValueError(f"No cost is given for {symbols[i]!r} -> {symbols[l]!r}; give every pair of letters.")
+    return _checked(table, symbols)

@@ -1,4 +1,4 @@
-"""Tables of numbers and categories with holes: Gower's dissimilarity."""
+"""The metric `gower`: tables of numbers and categories, with missing values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def gower_block(
     """(len(a), len(b)): sum_k w_k d_k / sum_k w_k over the columns k that neither row lacks.
 
     d_k = min(1, |x - y| / range_k) of numbers, range_k that of the training data; of categories 0 if equal, else 1.
-    NaN if no column is left: nothing is known of that pair.
+    NaN if no column is left: nothing is known about that pair.
     """
     total, known = np.zeros((2, len(a), len(b)))
     for k, spread in enumerate(ranges):
@@ -39,7 +39,7 @@ def gower_block(
 def _apart(x: list[Any], y: list[Any], spread: float) -> NDArray[np.float64]:
     left, right = (np.array([0.0 if value is None else value for value in side], np.float64) for side in (x, y))
     gap = np.abs(left[:, None] - right[None, :])
-    # A column that is constant in training tells only whether a new value is that one.
+    # A column that is constant in training tells only whether a new value is the same.
     return np.minimum(1.0, gap / spread) if spread > 0 else (gap > 0).astype(np.float64)
 
 
@@ -77,7 +77,7 @@ def _prepare(
     if outside:
         raise ValueError(f"categorical names the column {outside[0]!r}; there are columns 0 to {width - 1}.")
     if weights is not None and (np.shape(weights) != (width,) or not np.all(np.asarray(weights, float) >= 0)):
-        raise ValueError(f"weights must be {width} numbers >= 0, one a column.")
+        raise ValueError(f"weights must be {width} numbers >= 0, one per column.")
     for k in range(width):
         first = next((row[k] for row in rows if row[k] is not None), 0.0)
         numeric = isinstance(first, float) if ranges is None else ranges[k] is not None
@@ -106,7 +106,7 @@ def _cell(value: Any, as_category: bool) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, Real):
-        # As text a number is a category; 1 and 1.0, which tables with holes turn into one another, are the same one.
+        # As text a number is a category; 1 and 1.0 are the same, since a column with missing values becomes float.
         return repr(float(value)) if as_category else float(value)
     return value
 

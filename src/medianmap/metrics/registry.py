@@ -1,10 +1,19 @@
-"""Names of dissimilarities -> functions on blocks of objects; one door for names, callables and numba functions."""
+"""From a name or a user's function to the metric; a new metric is a module here that calls `register`.
+
+The module is imported in `registered`; docs/metrics.md lists all metrics.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Any
+
+import numpy as np
+from numba import njit
+from numba.extending import is_jitted
+from numpy.typing import NDArray
 
 from . import base
 from .base import BoundMetric, Metric
@@ -12,19 +21,14 @@ from .base import BoundMetric, Metric
 
 def registered() -> dict[str, Metric]:
     """All metrics that have a name, sorted by it."""
-    _load_builtin()
-    return dict(sorted(base._REGISTRY.items()))
-
-
-def _load_builtin() -> None:
     from . import alignment, edit, mixed, series, spectra, strings, vector  # noqa: F401  (importing registers)
+
+    return dict(sorted(base._REGISTRY.items()))
 
 
 def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
     """A registered, SciPy or scikit-learn name, a callable or a numba function, with its parameters."""
     if callable(metric):
-        from .callables import from_callable
-
         return BoundMetric(from_callable(metric), dict(params or {}))
     if not isinstance(metric, str):
         raise ValueError(f"metric is {metric!r}; it must be a name or a function of two objects.")
@@ -47,27 +51,62 @@ def _refuse_unknown(metric: Metric, params: Mapping[str, Any]) -> None:
         )
 
 
-# --- What `medianmap metrics` tells: every registered metric as a plain dictionary
+def from_callable(function: Callable[..., Any]) -> Metric:
+    """A user's function of two objects as a metric; numba calls it in a compiled loop if numba compiled it.
+
+    Symmetry is not assumed: function(a, b) and function(b, a) are both evaluated.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    jitted = is_jitted(function)
+
+    def block(a: Any, b: Any, **params: Any) -> NDArray[np.float64]:
+        if jitted and not params and _numeric_rows(a) and _numeric_rows(b):
+            return _compiled_block(function, a, b)
+        return _python_block(function, name, a, b, params)
+
+    return Metric(name, block, symmetric=False, accepts="objects", summary="your function", threaded=jitted)
+
+
+def _python_block(
+    function: Callable[..., Any], name: str, a: Any, b: Any, params: dict[str, Any]
+) -> NDArray[np.float64]:
+    out = np.empty((len(a), len(b)))
+    for i in range(len(a)):
+        for l in range(len(b)):
+            value = function(a[i], b[l], **params)
+            try:
+                out[i, l] = value
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"The metric {name!r} returned {value!r} for a pair of objects; it must return one number."
+                ) from None
+    return out
+
+
+def _numeric_rows(objects: Any) -> bool:
+    return isinstance(objects, np.ndarray) and objects.ndim == 2 and objects.dtype.kind in "fiub"
+
+
+@njit(nogil=True)
+def _compiled_block(function, a, b):  # type: ignore[no-untyped-def]
+    """out[i, l] = function(a[i], b[l]); compiled once for each user function, so not cached on disk."""
+    out = np.empty((a.shape[0], b.shape[0]))
+    for i in range(a.shape[0]):
+        for l in range(b.shape[0]):
+            out[i, l] = function(a[i], b[l])
+    return out
 
 
 def describe() -> list[dict[str, Any]]:
-    """One record a metric, sorted by what it accepts and its name; nothing optional is imported."""
-    return sorted(map(_record, registered().values()), key=lambda record: (record["accepts"], record["name"]))
-
-
-def _record(metric: Metric) -> dict[str, Any]:
-    return {
-        "name": metric.name,
-        "accepts": metric.accepts,
-        "symmetric": symmetry(metric),
-        "extra": metric.extra,
-        "summary": metric.summary,
-        "parameters": [{"name": p.name, "default": p.default, "meaning": p.meaning} for p in metric.parameters],
-    }
-
-
-def symmetry(metric: Metric) -> str:
-    """'yes', 'no', or 'depends' where the parameters decide."""
-    if callable(metric.symmetric):
-        return "depends"
-    return "yes" if metric.symmetric else "no"
+    """What `medianmap metrics` prints: one record per metric, by what it accepts and its name; imports no extra."""
+    return [
+        {
+            "name": metric.name,
+            "accepts": metric.accepts,
+            "symmetric": "depends" if callable(metric.symmetric) else "yes" if metric.symmetric else "no",
+            "extra": metric.extra,
+            "summary": metric.summary,
+            "parameters": [asdict(parameter) for parameter in metric.parameters],
+        }
+        for metric in sorted(registered().values(), key=lambda metric: (metric.accepts, metric.name))
+    ]

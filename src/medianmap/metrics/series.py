@@ -1,8 +1,8 @@
-"""Elastic measures of time series of any lengths: dynamic time warping, move-split-merge, edit with real penalty."""
+"""Metrics of time series of any lengths: dynamic time warping, move-split-merge, edit distance with real penalty."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -130,14 +130,11 @@ def erp_block(a: Any, b: Any, *, gap: float = 0.0) -> NDArray[np.float64]:
     return _block(ERP, a, b, gap)
 
 
-def _prepare(name: str) -> Callable[..., list[NDArray[np.float64]]]:
-    def prepare(objects: list[Any], **params: Any) -> list[NDArray[np.float64]]:
-        """Every series as a 1-D array of finite numbers, at least one."""
-        for key, value in params.items():
-            _check_parameter(key, value)
-        return [_series(thing, i, name) for i, thing in enumerate(objects)]
-
-    return prepare
+def _prepare(objects: list[Any], *, name: str, **params: Any) -> list[NDArray[np.float64]]:
+    """Every series as a 1-D array of finite numbers, at least one."""
+    for key, value in params.items():
+        _check_parameter(key, value)
+    return [_series(thing, i, name) for i, thing in enumerate(objects)]
 
 
 def _series(thing: Any, i: int, name: str) -> NDArray[np.float64]:
@@ -165,28 +162,13 @@ def _check_parameter(key: str, value: Any) -> None:
 
 
 for _name, _function, _summary, _parameters in (
-    (
-        "dtw",
-        dtw_block,
-        "dynamic time warping, sqrt of the least sum of squares",
-        (
-            Parameter("window", None, "how far the two times may part, beyond the difference of lengths; None: any"),
-            Parameter("penalty", 0.0, "price of warping a step, in units of the series"),
-        ),
-    ),
-    (
-        "msm",
-        msm_block,
-        "move-split-merge, a metric",
-        (Parameter("cost", 1.0, "price of splitting or merging a value"),),
-    ),
-    (
-        "erp",
-        erp_block,
-        "edit distance with real penalty, a metric",
-        (Parameter("gap", 0.0, "value that stands for a missing one"),),
-    ),
-):
+    ("dtw", dtw_block, "dynamic time warping, sqrt of the least sum of squares",
+     (Parameter("window", None, "how far the two times may differ, beyond the difference of lengths; None: any"),
+      Parameter("penalty", 0.0, "cost of warping by one step, in units of the series"))),
+    ("msm", msm_block, "move-split-merge, a metric", (Parameter("cost", 1.0, "cost of splitting or merging a value"),)),
+    ("erp", erp_block, "edit distance with real penalty, a metric",
+     (Parameter("gap", 0.0, "value that stands for a missing one"),)),
+):  # fmt: skip
     register(
         Metric(
             _name,
@@ -196,6 +178,6 @@ for _name, _function, _summary, _parameters in (
             _summary,
             threaded=True,
             parameters=_parameters,
-            prepare=_prepare(_name),
+            prepare=partial(_prepare, name=_name),
         )
     )

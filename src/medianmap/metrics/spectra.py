@@ -1,9 +1,10 @@
-"""Mass spectra as peak lists (n, 2) of m/z and intensity: cosine and spectral entropy with a tolerance in m/z."""
+"""Metrics of mass spectra, peak lists (n, 2) of m/z and intensity: cosine and spectral entropy with a tolerance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,8 @@ def _within(mz_a, mz_b, tolerance):  # type: ignore[no-untyped-def]
 def _similarity(x: Peaks, y: Peaks, tolerance: float, gain: Gain) -> float:
     """The largest sum of gain(x_i, y_l) over ways to match peaks within the tolerance, each peak at most once.
 
-    An optimal matching, not a greedy one, so no order of the peaks matters; worked out with the smaller spectrum
-    first whichever way it is asked, so that rounding is the same both ways.
+    The matching is optimal, not greedy, so the order of the peaks does not matter. The smaller spectrum always comes
+    first, so that rounding is the same in both directions.
     """
     if y.rank < x.rank:
         x, y = y, x
@@ -94,8 +95,8 @@ def spectrum_entropy_block(a: Any, b: Any, *, tolerance: float = 0.01, weighted:
     """(len(a), len(b)): (2 S_AB - S_A - S_B) / ln 4 for entropies S of spectra that sum to 1 and S_AB of their mean
     (Li et al., Nature Methods 2021).
 
-    Only matched peaks make S_AB less than it would be for strangers, each pair by (p + q) log2(p + q) - p log2 p -
-    q log2 q over 2; that gain is summed. `weighted`: intensities of a spectrum with S < 3 are first raised to
+    Only matched peaks make S_AB less than for spectra without common peaks, each pair by (p + q) log2(p + q) - p log2 p
+    - q log2 q over 2; that gain is summed. `weighted`: intensities of a spectrum with S < 3 are first raised to
     (1 + S) / 4, as the authors do.
     """
     return _block([_shares(s, weighted) for s in a], [_shares(s, weighted) for s in b], tolerance, _entropy_gain)
@@ -115,17 +116,14 @@ def _shares(spectrum: NDArray[np.float64], weighted: bool) -> Peaks:
     return Peaks(spectrum[:, 0].copy(), p)
 
 
-def _prepare(name: str) -> Callable[..., list[NDArray[np.float64]]]:
-    def prepare(objects: list[Any], **params: Any) -> list[NDArray[np.float64]]:
-        """Every spectrum as (n, 2) in order of m/z, without peaks of no intensity; at least one peak."""
-        for key, value in params.items():
-            if key == "weighted":
-                check_flag(value, key)
-            else:
-                check_nonnegative(value, key)
-        return [_spectrum(thing, i, name) for i, thing in enumerate(objects)]
-
-    return prepare
+def _prepare(objects: list[Any], *, name: str, **params: Any) -> list[NDArray[np.float64]]:
+    """Every spectrum as (n, 2) in order of m/z, without peaks of intensity 0; at least one peak."""
+    for key, value in params.items():
+        if key == "weighted":
+            check_flag(value, key)
+        else:
+            check_nonnegative(value, key)
+    return [_spectrum(thing, i, name) for i, thing in enumerate(objects)]
 
 
 def _spectrum(thing: Any, i: int, name: str) -> NDArray[np.float64]:
@@ -162,7 +160,7 @@ register(
             Parameter("mz_power", 0.0, "peaks count m/z to this power"),
             Parameter("intensity_power", 1.0, "times intensity to this power"),
         ),
-        prepare=_prepare("spectrum-cosine"),
+        prepare=partial(_prepare, name="spectrum-cosine"),
     )
 )
 register(
@@ -176,6 +174,6 @@ register(
             _TOLERANCE,
             Parameter("weighted", True, "raise intensities to (1 + S) / 4 where the entropy S < 3"),
         ),
-        prepare=_prepare("spectrum-entropy"),
+        prepare=partial(_prepare, name="spectrum-entropy"),
     )
 )

@@ -1,4 +1,4 @@
-"""Strings letter by letter (Hamming), and through a compressor (normalised compression distance)."""
+"""Strings letter by letter (Hamming), by a compressor (NCD) or by their k-mers; and sets, by what they share."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from ..utils.checks import check_choice, check_count, check_flag
 from .base import Metric, Parameter, register
 from .letters import code_points, starts_of
 
-# Raw streams where there are any: headers and checksums would be counted as if they were content.
+# Raw streams where possible: headers and checksums would be counted as content.
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     "zlib": partial(zlib.compress, level=9, wbits=-15),
     "bz2": bz2.compress,
     "lzma": partial(lzma.compress, format=lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA2, "preset": 6}]),
 }
+MODES = ("jaccard", "cosine", "containment")
 
 
 def hamming_strings_block(a: Sequence[str], b: Sequence[str], *, normalize: bool = True) -> NDArray[np.float64]:
@@ -41,8 +42,8 @@ def hamming_strings_block(a: Sequence[str], b: Sequence[str], *, normalize: bool
 def ncd_block(a: Sequence[str], b: Sequence[str], *, compressor: str = "zlib") -> NDArray[np.float64]:
     """(len(a), len(b)): (C(ab) - min(C(a), C(b))) / max(C(a), C(b)), C(x) the length of x compressed.
 
-    The two strings are put together in alphabetical order, so the distance is symmetric; a string has distance 0
-    from itself, whatever the compressor makes of it twice.
+    The two strings are joined in alphabetical order, so the distance is symmetric; a string has distance 0 from itself,
+    whatever the compressor makes of two copies.
     """
     compress = COMPRESSORS[compressor]
     bytes_a, bytes_b = ([s.encode("utf-8", "surrogatepass") for s in side] for side in (a, b))
@@ -70,36 +71,6 @@ def _prepare_hamming(objects: list[str], *, normalize: Any = True) -> list[str]:
 def _prepare_ncd(objects: list[str], *, compressor: Any = "zlib") -> list[str]:
     check_choice(compressor, "compressor", tuple(COMPRESSORS))
     return objects
-
-
-register(
-    Metric(
-        "hamming-strings",
-        hamming_strings_block,
-        True,
-        "strings",
-        "share of positions where two strings of one length differ",
-        threaded=True,
-        parameters=(Parameter("normalize", True, "False: their number"),),
-        prepare=_prepare_hamming,
-    )
-)
-register(
-    Metric(
-        "ncd",
-        ncd_block,
-        True,
-        "strings",
-        "normalised compression distance",
-        threaded=True,
-        parameters=(Parameter("compressor", "zlib", "'zlib', 'bz2' or 'lzma'"),),
-        prepare=_prepare_ncd,
-    )
-)
-
-# --- Sets, and the k-mers of strings as sets: how much two of them share
-
-MODES = ("jaccard", "cosine", "containment")
 
 
 def _jaccard(shared: NDArray[np.int64], m: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -136,7 +107,7 @@ def _kmers(string: str, k: int) -> Counter[str]:
 
 
 def _counted(a: Sequence[Mapping[Any, int]], b: Sequence[Mapping[Any, int]]) -> tuple[Any, Any]:
-    """How often (columns) each thing occurs in each (rows) of a and of b: sparse whole numbers over one numbering."""
+    """How often each member (column) occurs in each bag (row) of a and of b: sparse counts over one numbering."""
     number = {thing: k for k, thing in enumerate(dict.fromkeys(chain.from_iterable((*a, *b))))}
 
     def matrix(bags: Sequence[Mapping[Any, int]]) -> Any:
@@ -168,6 +139,30 @@ def _prepare_kmer(objects: list[str], *, k: Any = 3, mode: Any = "jaccard") -> l
     return objects
 
 
+register(
+    Metric(
+        "hamming-strings",
+        hamming_strings_block,
+        True,
+        "strings",
+        "share of positions where two strings of one length differ",
+        threaded=True,
+        parameters=(Parameter("normalize", True, "False: their number"),),
+        prepare=_prepare_hamming,
+    )
+)
+register(
+    Metric(
+        "ncd",
+        ncd_block,
+        True,
+        "strings",
+        "normalised compression distance",
+        threaded=True,
+        parameters=(Parameter("compressor", "zlib", "'zlib', 'bz2' or 'lzma'"),),
+        prepare=_prepare_ncd,
+    )
+)
 register(
     Metric(
         "jaccard-sets",

@@ -1,4 +1,4 @@
-"""Metrics of vectors: SciPy's cdist under its own names, and scikit-learn's further ones."""
+"""Metrics of vectors: those of SciPy's cdist under its own names, and two of scikit-learn's."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _scipy_block(a: NDArray[Any], b: NDArray[Any], *, name: str, as_bool: bool =
 
 
 def _variances(X: NDArray[Any], m: NDArray[np.float64], params: Mapping[str, Any]) -> dict[str, Any]:
-    """SciPy would take them from whatever block it is given; they belong to the (weighted) training data."""
+    """Variances of the weighted training data; SciPy would take them from whatever block it is given."""
     if params.get("V") is not None:
         return {}
     mean = (m[:, None] * X).sum(axis=0) / m.sum()
@@ -91,41 +91,20 @@ _PARAMETERS = {
 }  # fmt: skip
 _FROM_DATA = {"seuclidean": _variances, "mahalanobis": _inverse_covariance}
 
-for _name, _summary in SCIPY.items():
+# (name here, name in SciPy, what it is)
+_NAMED = [(name, name, summary) for name, summary in (SCIPY | BOOLEAN).items()]
+_NAMED += [(name, target, f"the same as {target}") for name, target in SAME_AS.items()]
+for _name, _target, _summary in _NAMED:
     register(
         Metric(
             _name,
-            partial(_scipy_block, name=_name),
+            partial(_scipy_block, name=_target, as_bool=_target in BOOLEAN),
             _name != "jensenshannon",  # SciPy's differs in the last bit when its arguments are exchanged
             "vectors",
             _summary,
             threaded=True,
             from_data=_FROM_DATA.get(_name),
-            parameters=_PARAMETERS.get(_name, ()),
-        )
-    )
-for _name, _summary in BOOLEAN.items():
-    register(
-        Metric(
-            _name,
-            partial(_scipy_block, name=_name, as_bool=True),
-            True,
-            "vectors",
-            _summary,
-            threaded=True,
-            parameters=_PARAMETERS[_name],
-        )
-    )
-for _name, _target in SAME_AS.items():
-    register(
-        Metric(
-            _name,
-            partial(_scipy_block, name=_target),
-            True,
-            "vectors",
-            f"the same as {_target}",
-            threaded=True,
-            parameters=_PARAMETERS[_target],
+            parameters=_PARAMETERS.get(_target, ()),
         )
     )
 
