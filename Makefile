@@ -38,7 +38,7 @@ format: $(INSTALLED)  ## Put the style right
 CACHE ?= .
 bench: $(INSTALLED)  ## Measure the figures of docs/benchmarks.md (half an hour, 4 GB of disk)
 	$(BIN)/python benchmarks/iris.py
-	$(BIN)/python benchmarks/yardstick.py
+	$(BIN)/python benchmarks/baseline.py
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA) --cache $(CACHE),--set simulated)
 	$(BIN)/python benchmarks/speed.py --set structureless --maps SOM:100,NG:100 --every 33
 	$(BIN)/python benchmarks/memory.py
@@ -54,7 +54,7 @@ DATA_FOLDER ?=
 reproduce: $(INSTALLED)  ## Run the chapter's experiments (DATA_FOLDER=... has your chromosomes.csv and proteins/)
 	$(BIN)/python -m reproduction all $(if $(DATA_FOLDER),--data $(DATA_FOLDER)) -o reproduced
 
-picture: $(INSTALLED)  ## Draw docs/demo.svg anew
+picture: $(INSTALLED)  ## Draw docs/demo.svg again
 	$(BIN)/python docs/picture.py docs/demo.svg
 
 clean:  ## Remove what was built

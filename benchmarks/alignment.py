@@ -51,7 +51,7 @@ def compare(sequences: list[str], n_pairs: int, rounds: int) -> None:
     order = np.random.default_rng(0).permutation(len(sequences))
     a, b = ([sequences[i] for i in order[start : start + side]] for start in (0, side))
     print(f"\n{side * side} pairs, one thread, best of {rounds}, interleaved\n")
-    print("| mode | ours, microseconds a pair | Biopython | ratio | equal scores |\n| --- | --- | --- | --- | --- |")
+    print("| mode | ours, microseconds per pair | Biopython | ratio | equal scores |\n| --- | --- | --- | --- | --- |")
     for mode in ("global", "local"):
         score = biopython(mode)
         theirs = np.array([[score(s, t) for t in b] for s in a])

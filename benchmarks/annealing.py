@@ -56,8 +56,8 @@ def prototypes_alone(K: int) -> Iterator[tuple[str, Any]]:
     for annealing in ("median", "relational"):
         for init in ("random", "k-medoids++"):
             yield f"K-means, {annealing}, {init}", MedianKMeans(K, annealing=annealing, init=init)
-        for told, start in (("K/2", K / 2), ("5", 5.0), ("2", 2.0)):
-            yield f"NG, {annealing}, sigma_start {told}", MedianNeuralGas(K, annealing=annealing, sigma_start=start)
+        for said, start in (("K/2", K / 2), ("5", 5.0), ("2", 2.0)):
+            yield f"NG, {annealing}, sigma_start {said}", MedianNeuralGas(K, annealing=annealing, sigma_start=start)
         yield f"NG, {annealing}, sigma_end 0.1", MedianNeuralGas(K, annealing=annealing, sigma_end=0.1)
         yield f"NG, {annealing}, 30 epochs", MedianNeuralGas(K, annealing=annealing, n_epochs=30)
         yield f"NG, {annealing}, k-medoids++", MedianNeuralGas(K, annealing=annealing, init="k-medoids++")
@@ -73,10 +73,10 @@ def on_lattices(grid: tuple[int, int]) -> Iterator[tuple[str, Any]]:
             for end in (0.01, 0.1, 0.3):
                 params = {"annealing": annealing, "neighborhood": shape, "sigma_end": end}
                 yield f"{annealing}, {shape}, sigma_end {end:g}", MedianSOM(grid, **params)
-        for told, share in (("a quarter of", 0.25), ("all of", 1.0)):
+        for said, share in (("a quarter of", 0.25), ("all of", 1.0)):
             start = share * max(grid)
             yield (
-                f"{annealing}, sigma_start {told} the longer side",
+                f"{annealing}, sigma_start {said} the longer side",
                 MedianSOM(grid, annealing=annealing, sigma_start=start),
             )
         yield f"{annealing}, embedding", MedianSOM(grid, annealing=annealing, init="embedding")
@@ -105,8 +105,8 @@ def main() -> None:
             continue
         (K, grid), best = SIZES[name], {}
         for size in {K, grid[0] * grid[1]}:
-            yardstick = MedianKMeans(size, metric="precomputed", refine="swap", n_init=5, random_state=0, n_jobs=2)
-            best[size] = yardstick.fit(D).inertia_
+            baseline = MedianKMeans(size, metric="precomputed", refine="swap", n_init=5, random_state=0, n_jobs=2)
+            best[size] = baseline.fit(D).inertia_
         names.append(f"{name}, N={len(D)}, K={K}")
         for title, map_ in prototypes_alone(K):
             ratios = [fitted.inertia_ / best[K] for fitted in fits(map_, D, args.seeds)]

@@ -76,7 +76,7 @@ def main() -> None:
     def scattered() -> tuple[Any, Any]:
         return rng.choice(n, 100, replace=False), rng.choice(n, 100, replace=False)
 
-    print(f"milliseconds a block, N = {n}\n")
+    print(f"milliseconds per block, N = {n}\n")
     print("| source | 1 row | 100 rows | 100 x 100 at random | whole |")
     print("| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:

@@ -56,7 +56,7 @@ def compare(strings: list[str], rounds: int, sample: int) -> None:
         for name, way in ways.items():
             best[name] = min(best[name], seconds(lambda way=way: way(a, b)))
     print(f"\n{sample * sample} pairs, one thread, best of {rounds}\n")
-    print("| by | microseconds a pair | times stringzillas | the same distances |\n| --- | --- | --- | --- |")
+    print("| by | microseconds per pair | times stringzillas | the same distances |\n| --- | --- | --- | --- |")
     for name, time_taken in best.items():
         same = np.array_equal(results[name], results["stringzillas"])
         print(f"| {name} | {time_taken / sample**2 * 1e6:.3f} | {time_taken / best['stringzillas']:.1f} | {same} |")

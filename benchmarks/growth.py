@@ -1,4 +1,4 @@
-"""How the time of an epoch grows with N and K, and what memory a fit takes beyond its matrix.
+"""How the time per epoch grows with N and K, and what memory a fit takes beyond its matrix.
 
     python benchmarks/growth.py [--figure docs/growth.svg]
     python benchmarks/growth.py --only NG:20000:100 --epochs 100     one fit in a process of its own
@@ -24,7 +24,7 @@ PROTOTYPES = (25, 100, 225, 484, 961)
 
 
 def fitted_seconds(name: str, source: Any, K: int, n_epochs: int) -> tuple[float, int]:
-    """Mean seconds an epoch, preparation included, and peak extra bytes."""
+    """Mean seconds per epoch, preparation included, and peak extra bytes."""
     import time
 
     params = {"metric": "precomputed", "annealing": "median", "n_epochs": n_epochs, "random_state": 0, "n_jobs": 2}
@@ -50,7 +50,7 @@ def main() -> None:
     for name in ("NG", "SOM"):
         fitted_seconds(name, simulated(1200), 25, 5)  # compile
     curves: dict[str, tuple[list[int], list[float]]] = {}
-    print("| map | N | K | ms an epoch | extra memory, MiB | matrix, MiB |\n| --- | --- | --- | --- | --- | --- |")
+    print("| map | N | K | ms per epoch | extra memory, MiB | matrix, MiB |\n| --- | --- | --- | --- | --- | --- |")
     if args.only:
         name, n, K = args.only.split(":")[0], *map(int, args.only.split(":")[1:])
         report(curves, args.only, n, name, as_dissimilarity(simulated(n), symmetric=True), n, K, args.epochs)
@@ -91,7 +91,7 @@ def draw(curves: dict[str, tuple[list[int], list[float]]], path: Path) -> None:
         axis.set_xlabel(title)
         axis.grid(True, which="both", alpha=0.3)
         axis.legend(frameon=False)
-    axes[0].set_ylabel("ms an epoch")
+    axes[0].set_ylabel("ms per epoch")
     figure.savefig(path, metadata={"Date": None})
 
 

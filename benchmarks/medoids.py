@@ -108,8 +108,8 @@ def methods() -> dict[str, Method]:
             # The default is relational annealing, but for refined K-means, which goes straight to the swaps.
             if annealing != {"annealing": "relational"} or (kind is MedianKMeans and refine):
                 params = {**annealing, **refine}
-                told = ", ".join(f"{key}={value!r}" for key, value in params.items())
-                rows[f"{kind.__name__}({told})"] = partial(fitted, kind, **params)
+                said = ", ".join(f"{key}={value!r}" for key, value in params.items())
+                rows[f"{kind.__name__}({said})"] = partial(fitted, kind, **params)
     small = data.simulated(60)
     runnable = {}
     for name, method in rows.items():
@@ -268,7 +268,7 @@ def overview(runs: list[Run]) -> None:
 
 
 def share_below(runs: list[Run]) -> float | None:
-    """Share of the pairs (set, K) where refined neural gas ends below the yardstick; None if either did not run."""
+    """Share of the pairs (set, K) where refined neural gas ends below the baseline; None if either did not run."""
     losses: dict[tuple[str, int], dict[str, list[float]]] = {}
     for run in runs:
         losses.setdefault((run.set, run.K), {}).setdefault(run.method, []).append(run.loss)

@@ -1,4 +1,4 @@
-"""Memory of a fit on a matrix that lies on disk: 20000 x 20000 float32, 1.6 GB, never loaded whole.
+"""Memory of a fit on a matrix on disk: 20000 x 20000 float32, 1.6 GB, never loaded whole.
 
     python benchmarks/memory.py [--n 20000] [--folder DIR]
 

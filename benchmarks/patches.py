@@ -50,7 +50,7 @@ def one_size(N: int) -> None:
 
 def linear() -> None:
     print("## Linear time: stream of vectors, median neural gas, K=50, p=1000, squared Euclidean")
-    print("| N | seconds | microseconds a point | dissimilarities a point | peak memory, MiB |")
+    print("| N | seconds | microseconds per point | dissimilarities per point | peak memory, MiB |")
     print("| --- | --- | --- | --- | --- |")
     for N in (10**4, 10**5, 10**6):
         done = subprocess.run([sys.executable, __file__, "one-size", "--n", str(N)], check=True, capture_output=True)
@@ -144,11 +144,11 @@ def model() -> None:
     data = simulate_chromosomes(100_000).sequences
     for N in (10_000, 30_000, 100_000):
         clusterer = PatchClusterer(gas, 1000, compute_labels=False)
-        told = clusterer.estimate(data[:3000], n_points=N)
+        estimate = clusterer.estimate(data[:3000], n_points=N)
         start = time.perf_counter()
         fitted = clusterer.fit(data[:N])
         seconds = time.perf_counter() - start
-        print(f"| {N} | {N * 600} | {told.n_evaluations} | {fitted.n_evaluations_} | {told.seconds:.1f} "
+        print(f"| {N} | {N * 600} | {estimate.n_evaluations} | {fitted.n_evaluations_} | {estimate.seconds:.1f} "
               f"| {seconds:.1f} |", flush=True)  # fmt: skip
 
     K, p, N, machines, cores = 100, 1000, 10**8, 100, 16

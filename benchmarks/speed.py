@@ -34,7 +34,7 @@ from reproduction.speed import CHAPTER, assignment_of, measure, numbers, warm_up
 def anneal_seconds(
     D: NDArray[Any], search: str, name: str, K: int, n_epochs: int, stop_after: int, threads: int
 ) -> float:
-    """Seconds an epoch of one annealing by one search alone, its preparation included; its first epochs, or all."""
+    """Seconds per epoch of one annealing by one search alone, its preparation included; its first epochs, or all."""
     assignment, sigma_start = assignment_of(name, K)
     rng = np.random.default_rng(0)
     state = State(rng.permutation(len(D))[:K])

@@ -20,7 +20,7 @@ from medianmap.explore.refits import standard_error
 from reproduction import breast_cancer as protocol
 
 
-def told(values) -> str:
+def as_mean(values) -> str:
     """Mean and standard error."""
     values = np.asarray(values)
     return f"{values.mean():.4f} ± {standard_error(values):.4f}"
@@ -61,7 +61,7 @@ def breast_cancer(runs: int) -> None:
             scores["learned"].append(guided["learned"])
             scores["majority"].append(guided["posterior"])
             scores["unsupervised"].append(alone["posterior"])
-        print(f"| {name} | " + " | ".join(told(values) for values in scores.values()) + " |", flush=True)
+        print(f"| {name} | " + " | ".join(as_mean(values) for values in scores.values()) + " |", flush=True)
 
 
 def few_labels(draws: int) -> None:
@@ -83,8 +83,8 @@ def few_labels(draws: int) -> None:
                 clf = PrototypeClassifier(map_, beta, labeling=labeling)
                 clf.fit(data.X, y, sample_weight=np.where(known, weight, 1.0))
                 scores[k, draw] = clf.score(data.X[rest], data.y[rest])
-        gains = [f"{told(row)} (gain {told(row - scores[0])})" for row in scores[1:]]
-        print(f"| {K} | {told(scores[0])} | {gains[0]} | {gains[1]} |", flush=True)
+        gains = [f"{as_mean(row)} (gain {as_mean(row - scores[0])})" for row in scores[1:]]
+        print(f"| {K} | {as_mean(scores[0])} | {gains[0]} | {gains[1]} |", flush=True)
 
 
 def proteins(folder: Path, splits: int, figure: Path | None) -> None:
@@ -106,19 +106,19 @@ def proteins(folder: Path, splits: int, figure: Path | None) -> None:
             warm_start = time.perf_counter()
             warm = beta_path(PrototypeClassifier(map_, label_scale=scale), D, y, BETAS, cv=halves)
             ratio = seconds / (time.perf_counter() - warm_start)
-            print(f"### {name}: unsupervised, posterior labels {told(path.unsupervised)}")
+            print(f"### {name}: unsupervised, posterior labels {as_mean(path.unsupervised)}")
             print(f"warm starts take 1/{ratio:.1f} of the time")
             print("| beta | learned | posterior | learned, warm start | quantization error | agreement |")
             print("| --- | --- | --- | --- | --- | --- |")
             for b, beta in enumerate(path.betas):
                 print(
-                    f"| {beta:g} | {told(path.accuracy['learned'][b])} | {told(path.accuracy['majority'][b])} "
-                    f"| {told(warm.accuracy['learned'][b])} "
+                    f"| {beta:g} | {as_mean(path.accuracy['learned'][b])} | {as_mean(path.accuracy['majority'][b])} "
+                    f"| {as_mean(warm.accuracy['learned'][b])} "
                     f"| {path.quantization_error[b]:.1f} | {path.agreement[b]:.3f} |"
                 )
             for labeling in ("learned", "majority"):
                 best = path.accuracy[labeling][list(path.betas).index(path.best_beta(labeling))]
-                print(f"best beta, {labeling}: {path.best_beta(labeling):g}, gain {told(best - path.unsupervised)}")
+                print(f"best beta, {labeling}: {path.best_beta(labeling):g}, gain {as_mean(best - path.unsupervised)}")
             paths[name] = path
         if figure is not None and scale == "mean":
             import matplotlib as mpl

@@ -18,7 +18,7 @@ from medianmap.sources.base import IntArray
 from .judging import affinity, faster_pam, has_kmedoids, judged, judged_medoids, neighbours, share
 from .plan import Plan, Record, Task, task
 from .runs import Runs
-from .tables import Claim, Figure, above, figure, told_values
+from .tables import Claim, Figure, above, as_mean, figure
 
 PART = "breast-cancer"
 K = 40
@@ -134,19 +134,19 @@ def sentences(runs: Runs) -> list[str]:
         guided, alone = accuracy(runs, name + GUIDED), accuracy(runs, name + ALONE)
         if len(guided) and len(guided) == len(alone):
             gain = guided - alone
-            said.append(f"{name[0].upper()}{name[1:]}: labels are worth {told_values(gain, 4)} on the same halves.")
+            said.append(f"{name[0].upper()}{name[1:]}: labels are worth {as_mean(gain, 4)} on the same halves.")
     for name, batch in ((MEDIAN, BATCH), (DEFAULT, BATCH), (MEDIAN_MEANS, BATCH_MEANS), (DEFAULT_MEANS, BATCH_MEANS)):
         median, means = accuracy(runs, name + GUIDED), accuracy(runs, batch + GUIDED)
         if len(median) and len(median) == len(means):
             said.append(
-                f"Supervised {name} against supervised {batch}, on the same halves: {told_values(median - means, 4)} "
+                f"Supervised {name} against supervised {batch}, on the same halves: {as_mean(median - means, 4)} "
                 "(chapter: -0.013)."
             )
     gas, means = accuracy(runs, BATCH + GUIDED), accuracy(runs, BATCH_MEANS + GUIDED)
     if len(gas) and len(gas) == len(means):
         gain = gas - means
         said.append(
-            f"Neural gas gains {told_values(gain, 4)} over K-means where labels guide both, the chapter's difference "
+            f"Neural gas gains {as_mean(gain, 4)} over K-means where labels guide both, the chapter's difference "
             "is 0.016: "
             + (
                 "supervised K-means does better here than there."

@@ -18,7 +18,7 @@ from .runs import Runs
 
 PART = "chromosomes"
 SIZES = (100, 500)
-MANY = 100  # more prototypes than these make a map dear
+MANY = 100  # maps with more prototypes than this are expensive
 HALVES, TENFOLD, TUNING = "halves: ", "10-fold: ", "tuning: "
 
 
@@ -113,7 +113,7 @@ def one(plan: Plan, setting: Setting, train: IntArray, test: IntArray, seed: int
 
 
 def medoids(plan: Plan, K: int, train: IntArray, test: IntArray, seed: int) -> Record:
-    """FasterPAM, which knows no labels, with posterior ones."""
+    """FasterPAM, which does not use labels, with posterior ones."""
     D, y = plan.chromosome_matrix, plan.chromosomes.y
     within = np.ascontiguousarray(D[np.ix_(train, train)])
     return judged_medoids(faster_pam(within, K, seed), within, y[train], D[np.ix_(test, train)], y[test])

@@ -17,7 +17,7 @@ from medianmap.explore.refits import standard_error
 from .judging import affinity, faster_pam, has_kmedoids
 from .plan import Plan, Record, Task, task
 from .runs import Runs
-from .tables import Claim, Figure, agrees, figure, told_values
+from .tables import Claim, Figure, agrees, as_mean, figure
 
 PART = "iris"
 K = 6
@@ -114,12 +114,12 @@ def claims(runs: Runs) -> list[Claim]:
     batch = runs.values(BATCH, "quantization_error")
     if len(batch):
         holds = bool(40.5 <= batch.mean() <= 41.3)
-        found.append(Claim(PART, "quantization error of batch NG is from 40.5 to 41.3", told_values(batch, 2), holds))
+        found.append(Claim(PART, "quantization error of batch NG is from 40.5 to 41.3", as_mean(batch, 2), holds))
     for setting in (CHAPTER_BEST, DEFAULT_BEST, DEFAULT):
         best = runs.values(setting, "quantization_error")
         if len(best):
             holds = bool(best.mean() <= 44.9)
-            found.append(Claim(PART, f"quantization error of {setting} is 44.9 or less", told_values(best, 2), holds))
+            found.append(Claim(PART, f"quantization error of {setting} is 44.9 or less", as_mean(best, 2), holds))
     return found
 
 

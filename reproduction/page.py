@@ -73,8 +73,8 @@ def _head(found: Mapping[str, Runs], plan: Plan) -> list[str]:
 
 def _section(name: str, runs: Runs, drawn: bool, quick: bool) -> list[str]:
     part = PARTS[name]
-    told = [] if quick else part.sentences(runs)  # they speak of full sizes
-    lines = [f"## {part.title}", "", *[line for said in told for line in (said, "")]]
+    sentences = [] if quick else part.sentences(runs)  # they speak of full sizes
+    lines = [f"## {part.title}", "", *[line for said in sentences for line in (said, "")]]
     if name != "speed":  # its tables say the same with more columns
         lines += figure_table(part.figures(runs))
     if drawn:

@@ -1,4 +1,4 @@
-"""The experiments by name: what each needs, how it runs, and how it is told."""
+"""The experiments by name: what each needs, how it runs, and what the page says of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from . import breast_cancer, chromosomes, chromosomes_told, iris, patches, proteins, speed, study
+from . import breast_cancer, chromosomes, chromosomes_page, iris, patches, proteins, speed, study
 from .plan import Plan, Task
 from .runs import Runs
 from .tables import Claim, Figure
@@ -30,7 +30,7 @@ class Part:
 
 
 def _beta_curves(name: str, stage: Stage, needs: tuple[str, ...]) -> Part:
-    """Accuracy against beta, which is told alike of both sets of proteins."""
+    """Accuracy against beta, which the page shows in the same way for both sets of proteins."""
     return Part(
         name.capitalize(),
         (stage,),
@@ -55,11 +55,11 @@ PARTS = {
     "chromosomes": Part(
         "Chromosomes",
         (chromosomes.tuning_stage, chromosomes.halves_stage, chromosomes.tenfold_stage, study.stage),
-        chromosomes_told.figures,
-        chromosomes_told.claims,
-        chromosomes_told.sentences,
+        chromosomes_page.figures,
+        chromosomes_page.claims,
+        chromosomes_page.sentences,
         ("chromosomes.csv",),
-        lambda runs: [*chromosomes_told.directions(runs), *study.lines(runs)],
+        lambda runs: [*chromosomes_page.directions(runs), *study.lines(runs)],
     ),
     "proteins": _beta_curves("proteins", proteins.protein_stage, ("proteins/D.csv", "proteins/labels.csv")),
     "globins": _beta_curves("globins", proteins.globin_stage, ()),

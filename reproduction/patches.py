@@ -15,7 +15,7 @@ from medianmap.patches.clusterer import PatchClusterer
 from .judging import share
 from .plan import Plan, Record, Task, task
 from .runs import Runs
-from .tables import Claim, Figure, figure, told_values
+from .tables import Claim, Figure, as_mean, figure
 
 PART = "patches"
 K = 40
@@ -100,7 +100,7 @@ def claims(runs: Runs) -> list[Claim]:
         if len(full) and len(full) == len(patches):
             loss = full - patches
             what = f"5 patches lose at most 0.015 against all points at once{method}"
-            found.append(Claim(PART, what, told_values(loss, 4), bool(loss.mean() <= 0.015)))
+            found.append(Claim(PART, what, as_mean(loss, 4), bool(loss.mean() <= 0.015)))
     return found
 
 
@@ -117,7 +117,7 @@ def sentences(runs: Runs) -> list[str]:
         values, method = max(best, key=lambda pair: pair[0].mean())
         gap = 0.95 - float(values.mean())
         said.append(
-            f"Of the maps of all points the best is{method.replace(',', '', 1)}: {told_values(values)}"
+            f"Of the maps of all points the best is{method.replace(',', '', 1)}: {as_mean(values)}"
             + (f", {gap:.3f} below the chapter's 0.95." if gap > 0.0005 else ", as high as the chapter's 0.95.")
         )
     return said

@@ -16,7 +16,7 @@ from medianmap.sources.base import IntArray
 from .judging import affinity, faster_pam, has_kmedoids, judged, judged_medoids, leave_one_out, neighbours, share
 from .plan import Labelled, Plan, Record, Task, task
 from .runs import Runs
-from .tables import Claim, Figure, figure, markdown, told, told_values
+from .tables import Claim, Figure, as_mean, figure, markdown, plus_minus
 
 K = 30
 LABELINGS = ("learned", "posterior")
@@ -124,7 +124,7 @@ def claims_of(part: str, runs: Runs) -> list[Claim]:
             _, guided, alone = best(runs, name)
             gain = guided - alone
             found.append(
-                Claim(part, f"labels are worth 0.05 or more: {name}", told_values(gain), bool(gain.mean() >= 0.05))
+                Claim(part, f"labels are worth 0.05 or more: {name}", as_mean(gain), bool(gain.mean() >= 0.05))
             )
     return found
 
@@ -139,7 +139,7 @@ def curve_table(runs: Runs) -> list[str]:
             cells = []
             for name in names:
                 values = runs.values(name, "learned")[:, b] if b else runs.values(name, "posterior")[:, 0]
-                cells.append(told(float(values.mean()), float(standard_error(values)), len(values)))
+                cells.append(plus_minus(float(values.mean()), float(standard_error(values)), len(values)))
             rows.append((f"{beta:g}", *cells))
     return markdown(("beta", *names), rows)
 
@@ -172,18 +172,18 @@ def sentences_of(part: str, runs: Runs) -> list[str]:
         if part == "proteins" and name.startswith(MEDIAN):
             inside = 0.5 <= beta <= 0.9
             where = f" The best beta lies {'inside' if inside else 'outside'} the chapter's [0.5, 0.9]."
-        said.append(f"{name[0].upper()}{name[1:]}: {verdict}, by {told_values(gain)} at beta {beta:g}.{where}")
+        said.append(f"{name[0].upper()}{name[1:]}: {verdict}, by {as_mean(gain)} at beta {beta:g}.{where}")
     if MEDIAN + RAW in runs.records and DEFAULT + RAW in runs.records:
         old, new = (best(runs, name + RAW)[2] for name in (MEDIAN, DEFAULT))
         if new.mean() > old.mean() + 0.02:
             said.append(
-                f"Without labels our default reaches {told_values(new)} where the chapter's annealing reaches "
-                f"{told_values(old)}: much of what labels are worth there is to make up for that."
+                f"Without labels our default reaches {as_mean(new)} where the chapter's annealing reaches "
+                f"{as_mean(old)}: much of what labels are worth there is to make up for that."
             )
     nearest = runs.values(NEAREST, "posterior")
     if part == "proteins" and N == 213 and nearest.mean() > 0.91 + 2 * float(standard_error(nearest)):
         said.append(
-            f"1-NN reaches {told_values(nearest)}, the chapter's 0.91: the mixed class of 'others', which is not in "
+            f"1-NN reaches {as_mean(nearest)}, the chapter's 0.91: the mixed class of 'others', which is not in "
             "this copy, is the likely reason."
         )
     return said

@@ -79,7 +79,7 @@ def open_runs(path: Path, about: dict[str, Any]) -> Iterator[Runs]:
 
 
 def run_all(tasks: list[Task], runs: Runs, on_run: OnProgress) -> None:
-    """Do the tasks that are not among the records yet; `on_run` is told before each, and once more at the end."""
+    """Do the tasks that are not among the records yet; `on_run` is called before each, and once more at the end."""
     for k, task in enumerate(tasks):
         on_run(f"{task.setting}, run {task.run}", k, len(tasks))
         if not runs.done(task):

@@ -31,7 +31,7 @@ from .runs import Runs
 from .tables import Claim, Figure, markdown
 
 PART = "speed"
-# Seconds an epoch in the chapter's tables.
+# Seconds per epoch in the chapter's tables.
 SECONDS = {
     ("SOM", 100): {"standard": 5.74, "blocksum": 0.248, "bound-self": 0.224, "bound-all": 0.143,
                    "bound-all-stop": 0.141},
@@ -132,7 +132,7 @@ def mean_of_thirds(seen: dict[int, float], n_epochs: int) -> tuple[Any, NDArray[
 
 
 def numbers(result: dict[str, Any], n_epochs: int) -> dict[str, dict[str, Any]]:
-    """By search: mean milliseconds an epoch with the preparation shared out, its thirds, ratio to `standard`, terms."""
+    """By search: mean ms per epoch with the preparation shared out, its thirds, ratio to `standard`, terms."""
     standard = mean_of_thirds(result["seconds"]["standard"], n_epochs)[0]
     full = result["terms"]["standard"][0]
     found = {}

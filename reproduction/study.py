@@ -12,7 +12,7 @@ from medianmap.explore.refits import standard_error
 from .chromosomes import Setting, halves, one
 from .plan import Plan, Task, task
 from .runs import Runs
-from .tables import markdown, told_values
+from .tables import as_mean, markdown
 
 STUDY = "study: "
 CLEAR = 0.005  # what chance alone moves accuracy by between two seeds
@@ -75,7 +75,7 @@ def lines(runs: Runs) -> list[str]:
             cells = []
             for measure, digits in (("learned", 4), ("quantization_error", 0)):
                 if k == 0:
-                    cells.append(told_values(runs.values(f"{STUDY}{base}, {what}", measure), digits))
+                    cells.append(as_mean(runs.values(f"{STUDY}{base}, {what}", measure), digits))
                 else:
                     cells.append(_signed(moved(runs, base, what, measure), digits))
             rows.append((base, what, *cells))
@@ -83,8 +83,8 @@ def lines(runs: Runs) -> list[str]:
 
 
 def _signed(values: NDArray[np.float64], digits: int) -> str:
-    told = told_values(values, digits)
-    return f"+{told}" if len(values) and values.mean() >= 0 else told
+    text = as_mean(values, digits)
+    return f"+{text}" if len(values) and values.mean() >= 0 else text
 
 
 def _sentences(runs: Runs) -> list[str]:

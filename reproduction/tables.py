@@ -36,7 +36,7 @@ class Figure:
         """What, ours ± standard error, runs, the chapter's, the difference."""
         chapter = "" if self.chapter is None else f"{self.chapter:.{self.digits}f}"
         difference = "" if self.difference is None else f"{self.difference:+.{self.digits}f}"
-        return self.what, told(self.ours, self.error, self.n, self.digits), str(self.n), chapter, difference
+        return self.what, plus_minus(self.ours, self.error, self.n, self.digits), str(self.n), chapter, difference
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ def figure(
     return [Figure(part, what, float(values.mean()), float(standard_error(values)), len(values), chapter, digits)]
 
 
-def told(mean: float, error: float, n: int, digits: int = 3) -> str:
+def plus_minus(mean: float, error: float, n: int, digits: int = 3) -> str:
     """'0.953 ± 0.001'; of a single run the number alone."""
     return f"{mean:.{digits}f} ± {error:.{digits}f}" if n > 1 else f"{mean:.{digits}f}"
 
 
-def told_values(values: NDArray[np.float64], digits: int = 3) -> str:
+def as_mean(values: NDArray[np.float64], digits: int = 3) -> str:
     """The same from the values (n_runs,); a dash for none."""
-    return told(float(values.mean()), float(standard_error(values)), len(values), digits) if len(values) else "–"
+    return plus_minus(float(values.mean()), float(standard_error(values)), len(values), digits) if len(values) else "–"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -86,7 +86,7 @@ def above(part: str, what: str, values: NDArray[np.float64], least: float) -> li
     """The claim that the mean of the values is `least` or more; none where nothing was run."""
     if len(values) == 0:
         return []
-    return [Claim(part, f"{what} is {least:g} or more", told_values(values, 4), bool(values.mean() >= least))]
+    return [Claim(part, f"{what} is {least:g} or more", as_mean(values, 4), bool(values.mean() >= least))]
 
 
 def agrees(ours: float, chapter: float, error: float, slack: float) -> str:

@@ -10,14 +10,14 @@ from support.maps import blob_distances
 
 from medianmap import MedianNeuralGas, PrototypeClassifier
 from reproduction import PARTS, Plan, chromosomes, proteins, reproduce, speed, study
-from reproduction import chromosomes_told as told_of
+from reproduction import chromosomes_page as page_of
 from reproduction.__main__ import run as main
 from reproduction.command import NAMES
 from reproduction.judging import affinity, faster_pam, judged, judged_medoids, leave_one_out, neighbours, share
 from reproduction.page import page, wrapped
 from reproduction.plan import Labelled, Task
 from reproduction.runs import Runs, open_runs, run_all
-from reproduction.tables import Claim, Figure, above, agrees, figure, figure_table, markdown, told_values
+from reproduction.tables import Claim, Figure, above, agrees, as_mean, figure, figure_table, markdown
 
 
 def run(*args):
@@ -60,7 +60,7 @@ def test_tables_of_markdown():
     assert markdown(("a", "b"), [("1", "2")]) == ["| a | b |", "| --- | --- |", "| 1 | 2 |", ""]
     assert markdown(("a", "b"), []) == []
     assert len(figure_table([Figure("p", "w", 1.0, 0.1, 3)])) == 4
-    assert told_values(np.zeros(0)) == "–"
+    assert as_mean(np.zeros(0)) == "–"
 
 
 def test_claims_and_verdicts_follow_the_numbers():
@@ -222,9 +222,9 @@ def chromosome_runs(gas, means, folds=10):
 
 def test_chromosome_sentences_follow_the_numbers():
     high, low = chromosome_runs(0.95, 0.9, folds=20), chromosome_runs(0.8, 0.9)
-    assert all(claim.holds for claim in told_of.claims(high))
-    assert [c.holds for c in told_of.claims(low) if "12-NN" not in c.what].count(True) == 0
-    good, bad = " ".join(told_of.sentences(high)), " ".join(told_of.sentences(low))
+    assert all(claim.holds for claim in page_of.claims(high))
+    assert [c.holds for c in page_of.claims(low) if "12-NN" not in c.what].count(True) == 0
+    good, bad = " ".join(page_of.sentences(high)), " ".join(page_of.sentences(low))
     assert "is missed" not in good
     assert "within 0.005 of the chapter's or above it" in good
     assert "K=100: 0.86 by halves is missed by 0.0600; tried were" in bad
@@ -236,8 +236,8 @@ def test_chromosome_sentences_follow_the_numbers():
     assert "from K/2, nor under our default." in bad
     assert "K=500: refined by swaps, neural gas is 0.1000 below K-means on the same folds, more than two" in bad
     assert "(21 classes would be 4200" in good
-    assert any(f.chapter == 0.93 and f.ours == pytest.approx(0.95) for f in told_of.figures(high))
-    assert len(told_of.directions(high)) > 10
+    assert any(f.chapter == 0.93 and f.ours == pytest.approx(0.95) for f in page_of.figures(high))
+    assert len(page_of.directions(high)) > 10
 
 
 def test_study_lines_are_differences_on_the_same_runs():

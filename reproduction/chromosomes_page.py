@@ -24,7 +24,7 @@ from .chromosomes import (
     tried,
 )
 from .runs import Runs
-from .tables import Claim, Figure, figure, markdown, told_values
+from .tables import Claim, Figure, as_mean, figure, markdown
 
 # By K: supervised median NG, supervised median K-means.
 REPORTED = {100: (0.89, 0.83), 500: (0.93, 0.91)}
@@ -73,16 +73,16 @@ def claims(runs: Runs) -> list[Claim]:
         for how, setting in ways.items():
             values = accuracy(runs, HALVES, setting.name)
             what = f"halves, K={K}: supervised median NG, {how}, reaches {LEAST[K]:g}"
-            found.append(Claim(PART, what, told_values(values, 4), bool(values.mean() >= LEAST[K])))
+            found.append(Claim(PART, what, as_mean(values, 4), bool(values.mean() >= LEAST[K])))
         for setting, other in pairs(runs, K):
             gain = gain_over(runs, setting, other)
             if len(gain):
                 what = f"10-fold: {setting.name} is above {other.name}"
-                found.append(Claim(PART, what, told_values(gain, 4), bool(gain.mean() > 0)))
+                found.append(Claim(PART, what, as_mean(gain, 4), bool(gain.mean() > 0)))
     twelve = runs.values(HALVES + TWELVE, "posterior")
     if len(twelve) and len(sizes_of(runs)) > 1:
         near = bool(abs(twelve.mean() - 0.944) <= 0.005)
-        found.append(Claim(PART, "halves: 12-NN is 0.944 within 0.005", told_values(twelve, 4), near))
+        found.append(Claim(PART, "halves: 12-NN is 0.944 within 0.005", as_mean(twelve, 4), near))
     return found
 
 
@@ -196,7 +196,7 @@ def _missed(runs: Runs, K: int) -> list[str]:
             said.append(
                 f"K={K}: the best by ten folds, '{name}', stays {gap:.3f} below the chapter's {REPORTED[K][0]:g}"
                 + (
-                    f", although 12-NN reaches {told_values(twelve)} on such folds (chapter: 0.944), so that the "
+                    f", although 12-NN reaches {as_mean(twelve)} on such folds (chapter: 0.944), so that the "
                     "dissimilarities are not to blame; the 200 strings more, the unknown splits and what is not stated "
                     "of the annealing are left as reasons."
                     if len(twelve) and twelve.mean() >= 0.939
@@ -219,8 +219,8 @@ def directions(runs: Runs) -> list[str]:
             both = learned.reshape(-1, 2)
             errors = runs.values(HALVES + setting.name, "quantization_error")
             tuning = runs.values(TUNING + setting.name, "learned")
-            rows.append((setting.name, told_values(tuning, 4), told_values(both[:, 0], 4), told_values(both[:, 1], 4),
-                         told_values(by_seed(posterior), 4), f"{errors.mean():.0f}"))  # fmt: skip
+            rows.append((setting.name, as_mean(tuning, 4), as_mean(both[:, 0], 4), as_mean(both[:, 1], 4),
+                         as_mean(by_seed(posterior), 4), f"{errors.mean():.0f}"))  # fmt: skip
     head = ("setting", "within a", "a to b", "b to a", "both, posterior labels", "quantization error")
     if not rows:
         return []

@@ -1,6 +1,6 @@
-"""Is `standard` an honest yardstick? Its loops against the same three loops in C at -O3, interleaved, best of several.
+"""Is `standard` an honest baseline? Its loops against the same three loops in C at -O3, interleaved, best of several.
 
-python benchmarks/yardstick.py [--n 4400] [--rounds 3]
+python benchmarks/baseline.py [--n 4400] [--rounds 3]
 """
 
 from __future__ import annotations
