@@ -5,6 +5,10 @@ Every map is the same two steps, repeated while sigma falls:
     A = weights(G, sigma) * m         (K, N)  what point i counts for prototype j
     w = argmin over l of (A @ D)      median: a data point;   batch: the mean A @ X / A.sum(axis=1)
 
+By default a median map is annealed with combinations P (K, N) of the data as prototypes, P = A / A.sum(axis=1), and
+only then takes data points: the nearest ones, some of them exchanged for better ones, and the two steps again until
+nothing moves (`fit_by_combinations`).
+
 Labels y (N, C), a row of NaN where there is none, add (1 - beta) |y_i - Y_j|^2 to beta G; Y (K, C) is a mean like W.
 
 Notation: D (N, N), row = data point, column = candidate; G (N, K) from points to prototypes; m (N,) multiplicities.
@@ -14,6 +18,7 @@ import numpy as np
 
 LANES = 64  # the canonical sum runs in this many interleaved partial sums, then halves them
 NOISE = 1e-3  # relative size of the perturbation of collisions="noise"
+LEAST = 1e-12  # coefficients below this share of the largest are dropped
 
 
 def h(t, sigma, neighborhood="exponential", least=0.0):
@@ -94,6 +99,20 @@ def mean_step(A, X, W):
     return W
 
 
+def combination_step(A, P):
+    """P_j = A_j / sum_i A[j, i], coefficients of a combination of the data; a prototype without weight stays."""
+    A, P = np.where(A < LEAST * A.max(axis=1, keepdims=True), 0.0, A), P.copy()
+    some = A.any(axis=1)
+    P[some] = A[some] / A[some].sum(axis=1, keepdims=True)
+    return P
+
+
+def combination_distances(D, P):
+    """(N, K) d(x_i, w_j) = (D P_j)_i - P_j' D P_j / 2, the squared distance where D holds squared distances."""
+    Q = D @ P.T
+    return Q - (P * Q.T).sum(axis=1) / 2
+
+
 # --- labels ---------------------------------------------------------------------------------------------
 
 
@@ -133,26 +152,38 @@ def fit(
     y=None,
     beta=1.0,
     scale=1.0,
+    Y=None,
     collisions="distinct",
     rng=None,
     settle=300,
 ):
     """Anneal over `sigmas`, then stay at the last one until nothing moves. Returns (prototypes, Y, costs).
 
-    Median maps: D (N, N) and start (K,) indices. Batch maps: X (N, M) and start (K, M) vectors.
-    y (N, C) are label vectors, none by default; the first Y (K, C) are the means of the assignment without labels.
+    Median maps: D (N, N) and start (K,) indices. Relational maps: D and start (K, N) coefficients. Batch maps: X (N, M)
+    and start (K, M) vectors. y (N, C) are label vectors, none by default; the first Y (K, C) are given, or the means of
+    the assignment without labels.
     """
     N = len(X if D is None else D)
     m = np.ones(N) if m is None else np.asarray(m, float)
     y = np.empty((N, 0)) if y is None else y
     known = ~np.isnan(y).any(axis=1)
 
+    w, costs = np.array(start), []
+    combined = X is None and w.ndim == 2
+
     def distances(w):
+        if combined:
+            return combination_distances(D, w)
         return D[:, w].astype(float) if X is None else squared_distances(X, w)
 
-    w, costs = np.array(start), []
-    share = (m[known, None] * y[known]).sum(axis=0) / m[known].sum()
-    Y = label_step(weights(distances(w), sigmas[0], m)[0], y, np.tile(share, (len(w), 1)))
+    def step(A, w):
+        if combined:
+            return combination_step(A, w)
+        return median_step(A, D, w, collisions) if X is None else mean_step(A, X, w)
+
+    if Y is None:
+        share = (m[known, None] * y[known]).sum(axis=0) / m[known].sum()
+        Y = label_step(weights(distances(w), sigmas[0], m)[0], y, np.tile(share, (len(w), 1)))
     for t in range(len(sigmas) + settle):
         G = distances(w)
         if collisions == "noise":
@@ -160,9 +191,47 @@ def fit(
         if beta < 1:
             G = with_labels(G, y, Y, beta, scale)
         A, cost = weights(G, sigmas[min(t, len(sigmas) - 1)], m)
-        before, w = w, median_step(A, D, w, collisions) if X is None else mean_step(A, X, w)
+        before, w = w, step(A, w)
         old, Y = Y, label_step(A, y, Y)
         costs.append(cost)
         if t >= len(sigmas) - 1 and np.array_equal(before, w) and (beta == 1 or np.array_equal(old, Y)):
             break
     return w, Y, np.array(costs)
+
+
+# --- the default of median maps: anneal combinations, then take data points -----------------------------
+
+
+def fit_by_combinations(weights, sigmas, start, D, *, m=None, y=None, beta=1.0, scale=1.0, lattice=False, settle=300):
+    """Anneal combinations of the data, take data points in their place, settle. Returns (w, Y, costs)."""
+    N, K = len(D), len(start)
+    m = np.ones(N) if m is None else np.asarray(m, float)
+    told = {"D": D, "m": m, "y": y, "beta": beta, "scale": scale, "settle": settle}
+    P, Y, costs = fit(weights, sigmas, np.eye(N)[start], **told)
+    w = snap(combination_distances(D, P))
+    if not lattice and beta == 1:  # exchanges would tear a lattice, and do not see labels
+        w = exchange(D, w, m, most=K)
+    w, Y, more = fit(weights, sigmas[-1:], w, Y=Y, **told)
+    return w, Y, np.concatenate([costs, more])
+
+
+def snap(G):
+    """(K,) the data point nearest to each prototype that no prototype before it took."""
+    w = []
+    for j in range(G.shape[1]):
+        w.append(np.where(np.isin(np.arange(len(G)), w), np.inf, G[:, j]).argmin())
+    return np.array(w)
+
+
+def exchange(D, w, m, most=np.inf):
+    """Lower sum_i m_i min_j D[i, w_j] by single swaps. Candidates take turns, from point 0 on and round again; the
+    first that lowers the loss takes the place of the prototype for which it is lowest; ends after N without a swap."""
+    N, w, swaps, idle, c = len(D), w.copy(), 0, 0, 0
+    while idle < N and swaps < most:
+        loss = (m * D[:, w].min(axis=1)).sum()
+        after = [(m * D[:, np.append(np.delete(w, j), c)].min(axis=1)).sum() for j in range(len(w))]
+        if c not in w and min(after) < loss * (1 - 4 * N * np.finfo(float).eps):
+            w[np.argmin(after)] = c
+            swaps, idle = swaps + 1, -1
+        idle, c = idle + 1, (c + 1) % N
+    return w

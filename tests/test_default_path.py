@@ -1,0 +1,67 @@
+"""The path that every user of a median map takes by default, against reference.py: same exemplars, same labels."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.maps import METHODS, blob_distances, estimator, reference_of
+
+from medianmap import PrototypeClassifier, reference
+from medianmap.estimators.fit import as_generator
+
+
+def expected(method, K, start, D, **told):
+    weights, sigmas = reference_of(method, K)
+    settle = 299 if method == "kmeans" else 300
+    lattice = method == "som"
+    return reference.fit_by_combinations(weights, sigmas, start, D, lattice=lattice, settle=settle, **told)
+
+
+def without_ties(seed, n=30):
+    """Distances of clouds of vectors: no two sums are equal, so rounding decides nothing."""
+    rng = np.random.default_rng(seed)
+    return blob_distances(rng, n), rng
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(seed=st.integers(0, 2**32 - 1), K=st.integers(2, 9), weighted=st.booleans())
+@settings(max_examples=12)
+def test_default_maps_end_where_the_reference_ends(method, seed, K, weighted):
+    D, rng = without_ties(seed)
+    start = rng.permutation(len(D))[:K]
+    m = rng.integers(1, 4, len(D)).astype(float) if weighted else np.ones(len(D))
+    fitted = estimator(method, K, metric="precomputed", init=start, annealing="auto").fit(D, sample_weight=m)
+    w, _, costs = expected(method, K, start, D, m=m)
+    assert fitted.medoid_indices_.tolist() == w.tolist()
+    assert len(fitted.history_) == len(costs)
+    np.testing.assert_allclose(fitted.history_["cost"], costs, rtol=1e-9, atol=1e-12 * D.sum())
+    assert fitted.labels_.tolist() == D[:, w].argmin(axis=1).tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_labels_are_learned_as_in_the_reference(method):
+    D, rng = without_ties(3)
+    K, y = 4, rng.integers(0, 2, len(D))
+    start = rng.permutation(len(D))[:K]
+    map_ = estimator(method, K, metric="precomputed", init=start, annealing="auto")
+    classifier = PrototypeClassifier(map_, beta=0.4).fit(D, y)
+    w, Y, _ = expected(method, K, start, D, y=np.eye(2)[y], beta=0.4)
+    assert classifier.estimator_.medoid_indices_.tolist() == w.tolist()
+    np.testing.assert_allclose(classifier.prototype_labels_, Y, rtol=1e-9, atol=1e-12)
+
+
+def test_a_random_start_is_drawn_once_from_the_seed():
+    D, _ = without_ties(8)
+    fitted = estimator("gas", 5, metric="precomputed", random_state=4, annealing="auto").fit(D)
+    start = as_generator(4).choice(len(D), 5, replace=False)
+    assert fitted.medoid_indices_.tolist() == expected("gas", 5, start, D)[0].tolist()
+
+
+def test_an_exchange_leaves_a_start_that_epochs_cannot():
+    """Two prototypes in one cloud and none in the other: only an exchange brings one there."""
+    x = np.array([0.0, 1, 2.5, 4, 100, 101.5])
+    D = np.abs(np.subtract.outer(x, x))
+    swapped = reference.exchange(D, np.array([0, 2]), np.ones(6), most=2)
+    assert sorted(x[swapped] > 50) == [False, True]
+    fitted = estimator("kmeans", 2, metric="precomputed", init=[0, 2], annealing="auto").fit(D)
+    assert sorted(x[fitted.medoid_indices_] > 50) == [False, True]
