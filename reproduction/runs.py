@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medianmap.sources.journal import append_line, locked
 from medianmap.utils.progress import OnProgress
+from medianmap.utils.resumable import About, Journal, journal
 
 from .plan import Record, Task
 
@@ -20,14 +20,14 @@ from .plan import Record, Task
 class Runs:
     """The records of one part, by setting and number of run."""
 
-    def __init__(self, file: BinaryIO | None = None) -> None:
-        self.file = file
+    def __init__(self, lines: Journal | None = None) -> None:
+        self.journal = lines
         self.records: dict[str, dict[int, Record]] = {}
 
     def add(self, setting: str, run: int, record: Record) -> None:
         """Keep a record, and write its line before anything else is done."""
-        if self.file is not None:
-            append_line(self.file, json.dumps({"setting": setting, "run": run, **record}))
+        if self.journal is not None:
+            self.journal.vouch(json.dumps({"setting": setting, "run": run, **record}))
         self._keep(setting, run, record)
 
     def _keep(self, setting: str, run: int, record: Record) -> None:
@@ -46,7 +46,7 @@ class Runs:
         found = self.records.get(setting, {})
         return np.array([found[run][measure] for run in sorted(found) if measure in found[run]], dtype=np.float64)
 
-    def load(self, lines: list[bytes]) -> None:
+    def load(self, lines: list[str]) -> None:
         """Take up the records of an earlier run."""
         for line in lines:
             record = json.loads(line)
@@ -56,26 +56,18 @@ class Runs:
 @contextmanager
 def open_runs(path: Path, about: dict[str, Any]) -> Iterator[Runs]:
     """The runs in `path`, going on with those of an earlier process if they were begun with the same `about`."""
-    with path.open("a+b") as file:
-        if not locked(file):
-            raise ValueError(f"Another process is writing {path}; wait for it, or give another folder with -o.")
-        file.seek(0)
-        lines = file.read().split(b"\n")[:-1]  # what follows the last line's end was cut off in the writing
-        runs = Runs(file)
-        if lines:
-            began = json.loads(lines[0])
-            other = [name for name in about if began.get(name) != about[name]]
-            if other:
-                raise ValueError(
-                    f"{path} was begun with {other[0]} {began.get(other[0])!r}, not {about[other[0]]!r}; "
-                    "give another folder with -o, or remove that file."
-                )
-            runs.load(lines[1:])
-            file.truncate(sum(len(line) + 1 for line in lines))
+    with journal(path, path) as lines:
+        runs = Runs(lines)
+        if lines.resumes(about, _differs, "give another folder with -o, or remove that file."):
+            runs.load(lines.lines)
         else:
-            file.truncate(0)
-            append_line(file, json.dumps(about))
+            lines.begin(about)
         yield runs
+
+
+def _differs(began: About, wanted: About) -> str:
+    other = [name for name in wanted if began.get(name) != wanted[name]]
+    return f"{other[0]} {began.get(other[0])!r}, not {wanted[other[0]]!r}" if other else ""
 
 
 def run_all(tasks: list[Task], runs: Runs, on_run: OnProgress) -> None:

@@ -18,9 +18,9 @@ from support.maps import blob_distances
 
 from medianmap import MedianKMeans, PrototypeClassifier, as_dissimilarity, load, save
 from medianmap.predict import assign_all as module
-from medianmap.predict import growing
 from medianmap.predict.assign_all import assign_all
 from medianmap.predict.nearest import two_nearest
+from medianmap.utils import resumable
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +175,7 @@ def test_a_saved_model_is_the_same_model(of_words, tmp_path):
 @pytest.mark.parametrize("resume", [True, False])
 def test_a_foreign_journal_is_left_alone(content, resume, of_words, tmp_path):
     (tmp_path / "out.tsv.journal").write_text(content)
-    with pytest.raises(ValueError, match=r"out.tsv.journal is not the journal of an assignment; move it"):
+    with pytest.raises(ValueError, match=r"out.tsv.journal is not the journal"):
         assign_all(of_words, WORDS, tmp_path / "out.tsv", resume=resume)
     assert (tmp_path / "out.tsv.journal").read_text() == content
     assert folder(tmp_path) == ["out.tsv.journal"]
@@ -184,7 +184,7 @@ def test_a_foreign_journal_is_left_alone(content, resume, of_words, tmp_path):
 def test_a_part_without_journal_or_cut_short_is_refused(of_words, tmp_path):
     part = tmp_path / "out.tsv.part"
     part.write_text("somebody's")
-    with pytest.raises(FileExistsError, match="exists already, and no journal goes with it"):
+    with pytest.raises(FileExistsError, match=r"out.tsv.part exists already without a journal"):
         assign_all(of_words, WORDS, tmp_path / "out.tsv")
     assert folder(tmp_path) == ["out.tsv.part"]
     with pytest.raises(Stop):
@@ -209,9 +209,9 @@ def test_a_full_disk_is_one_sentence_and_the_earlier_file_stays(when, of_words, 
 
     with monkeypatch.context() as patch:
         if when == "sync":
-            patch.setattr(growing.os, "fsync", full)
+            patch.setattr(resumable.os, "fsync", full)
         else:
-            patch.setattr(growing.Growing, "_write", full)
+            patch.setattr(resumable.GrowingText, "_write", full)
         with pytest.raises(OSError, match=r"out.tsv cannot be written: No space left on device; free some space"):
             assign_all(of_words, WORDS, out, block=10)
     assert out.read_text() == "an earlier file"

@@ -246,7 +246,7 @@ def test_one_process_at_a_time(tmp_path, monkeypatch):
     path = tmp_path / "D.npy"
 
     def intrude(stage, done, total):
-        with pytest.raises(ValueError, match="Another process is computing"):
+        with pytest.raises(ValueError, match="Another process is writing"):
             all_pairs(vectors(300), "euclidean", path)
 
     all_pairs(vectors(300), "euclidean", path, on_progress=intrude)

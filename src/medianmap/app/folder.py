@@ -1,4 +1,4 @@
-"""A folder that a command writes: whole or not at all, beside it the state that a run cut short goes on from."""
+"""The folder that a command writes, all of it or nothing; beside it the state from which a stopped run continues."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..utils.files import refuse_dash, write_text
+from ..utils.files import refuse_dash, umask
+from ..utils.resumable import Journal, journal
 
 FILES = (
     "model.mmap", "assignments.tsv", "assignments.tsv.gz", "prototypes.fasta", "prototypes.fasta.gz", "prototypes.tsv",
     "prototypes.tsv.gz", "summary.json", "report.html", "config.toml",
 )  # fmt: skip
-ABOUT, LOCK = "about.txt", "lock"
+JOURNAL = "journal"
 
 
 def check_out(out: Path, force: bool) -> None:
@@ -35,31 +36,32 @@ def check_out(out: Path, force: bool) -> None:
 
 
 class Workshop:
-    """`DIR.partial` beside the folder: the new files while they grow, and what can be gone on with."""
+    """`DIR.partial` beside the folder: the new files while they are written, and what a next run can continue."""
 
     def __init__(self, out: Path, names: Sequence[str]) -> None:
         self.out, self.names = out, names
         named = out if out.name not in ("", "..") else out.resolve()  # "." has no name of its own
         self.path = named.with_name(named.name + ".partial")
         self.files = self.path
+        self.journal: Journal | None = None
 
     def state(self, name: str, about: str) -> Path:
-        """Where to keep a state of what `about` tells from anything else; an older state of other things goes."""
-        noted = self.path / ABOUT
-        if not noted.exists() or noted.read_text() != about:
+        """Where to keep the state of the work that `about` identifies; the state of any other work is removed."""
+        assert self.journal is not None
+        if self.journal.began != {"about": about}:
             for each in self._kept():
                 each.unlink()
-            write_text(noted, about)
+            self.journal.begin({"about": about})
         return self.path / name
 
     @property
     def keeps(self) -> str:
-        """What there is to go on with, in words; empty if there is nothing."""
-        names = [each.name for each in self._kept() if each.name != ABOUT]
-        return f"the {names[0].split('.')[0]} so far" if names else ""
+        """What a next run can continue, in words; empty if there is nothing."""
+        kept = self._kept()
+        return f"the {kept[0].name.split('.')[0]} so far" if kept else ""
 
     def _kept(self) -> list[Path]:
-        return [each for each in self.path.iterdir() if each.is_file() and each.name != LOCK]
+        return [each for each in self.path.iterdir() if each.is_file() and each.name != JOURNAL]
 
     def deliver(self) -> None:
         """Put the new files in their place; nothing can come between where other files are there already."""
@@ -77,30 +79,27 @@ class Workshop:
 
 @contextmanager
 def workshop(out: Path, force: bool, names: Sequence[str] = FILES) -> Iterator[Workshop]:
-    """The workshop of a folder that may be written; what is of no use to a next run is gone when it is left.
+    """The workshop of a folder that may be written; at the end only what a next run can continue is left.
 
     names : all files that a run may write; those of an earlier run that this one does not write are removed.
     """
-    from ..sources.journal import locked
-
     check_out(out, force)
     shop = Workshop(out, names)
     new = _first_missing(shop.path)
     with ExitStack() as held:
         try:
             shop.path.mkdir(parents=True, exist_ok=True)
-            alone = locked(held.enter_context((shop.path / LOCK).open("a+b")))
-            if alone:
-                for left in shop.path.glob("files-*"):  # by a run that was killed
-                    shutil.rmtree(left)
-                shop.files = Path(tempfile.mkdtemp(prefix="files-", dir=shop.path))
-                shop.files.chmod(0o777 & ~_umask())
+            shop.journal = held.enter_context(journal(shop.path / JOURNAL, out))
+            for left in shop.path.glob("files-*"):  # by a run that was killed
+                shutil.rmtree(left)
+            shop.files = Path(tempfile.mkdtemp(prefix="files-", dir=shop.path))
+            shop.files.chmod(0o777 & ~umask())
         except OSError as error:
             if new is not None:
                 shutil.rmtree(new, ignore_errors=True)
+            if error.strerror is None:  # a sentence already
+                raise
             raise type(error)(f"{out} cannot be written: {error.strerror}; choose another folder for -o.") from None
-        if not alone:
-            raise ValueError(f"Another run is writing {out}; wait for it, or choose another folder for -o.")
         with _tidied(shop, new):
             yield shop
 
@@ -122,12 +121,6 @@ def _first_missing(folder: Path) -> Path | None:
     """The uppermost folder on the way that is yet to be made."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     return missing[-1] if missing else None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 @contextmanager

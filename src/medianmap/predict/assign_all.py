@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ from ..utils.extras import require
 from ..utils.files import atomic, packed
 from ..utils.fingerprint import digest
 from ..utils.progress import OnProgress, step
+from ..utils.resumable import RESTART, GrowingText, difference, growing_text
 from ..utils.threads import limited
-from .growing import Growing, growing
 from .nearest import BORDER_RATIO, Nearest, nearest_blocks, ratios, two_nearest
 from .queries import Block, Queries, as_queries, dissimilarities, exemplar_places, map_of
 
@@ -30,6 +31,7 @@ TYPES = {
     "id": "string", "prototype": "int64", "dissimilarity": "float64", "second": "int64",
     "second_dissimilarity": "float64", "exemplar": "string", "border": "bool", "probability": "float64",
 }  # fmt: skip
+DIFFERENCES = {"model": "another model", "data": "other data", "columns": "other columns"}
 ENDINGS = (".tsv", ".tsv.gz", ".parquet")
 # Text that becomes one row group of a Parquet file.
 CHUNK_BYTES = 2**22
@@ -183,20 +185,21 @@ def assign_all(
     answers = Answers(model)
     answers.refuse_tabs()
     queries = as_queries(answers.map, X, ids)
-    with limited(n_jobs), limited(1), growing(target) as rows:  # our own threads do the work, not those of BLAS
-        about = {"model": answers.fingerprint(), "data": queries.sample(), "columns": answers.columns, "block": block}
-        rows.open(about, "\t".join(answers.columns).encode() + b"\n", resume)
+    with limited(n_jobs), limited(1), growing_text(target) as rows:  # our own threads do the work, not those of BLAS
+        about = {"kind": "medianmap-assignment", "model": answers.fingerprint(), "data": queries.sample(),
+                 "columns": answers.columns, "block": block}  # fmt: skip
+        rows.open(about, "\t".join(answers.columns).encode() + b"\n", resume, partial(difference, words=DIFFERENCES))
         return _pass(answers, queries, rows, n_jobs, on_progress or step, started)
 
 
 def _pass(
-    answers: Answers, queries: Queries, rows: Growing, n_jobs: int | None, report: OnProgress, started: float
+    answers: Answers, queries: Queries, rows: GrowingText, n_jobs: int | None, report: OnProgress, started: float
 ) -> Assigned:
     hits, error, n = np.zeros(len(answers.map.hits_), np.int64), 0.0, 0
     resumed = rows.marks[-1].n if rows.marks else 0
     known, safe = len(rows.marks), time.perf_counter()
     try:
-        for k, block in enumerate(queries.blocks(rows.about["block"])):
+        for k, block in enumerate(queries.blocks(rows.journal.began["block"])):
             n = block.start + len(block)
             if k < known:
                 first, d = _earlier(rows, k, block)
@@ -228,7 +231,7 @@ def _pass(
     return Assigned(rows.path, n, resumed, hits, error, time.perf_counter() - started)
 
 
-def _earlier(rows: Growing, k: int, block: Block) -> tuple[IntArray, FloatArray]:
+def _earlier(rows: GrowingText, k: int, block: Block) -> tuple[IntArray, FloatArray]:
     """Nearest prototypes and dissimilarities of block k as an earlier run wrote them, if it was the same block."""
     mark = rows.marks[k]
     if mark.n != block.start + len(block) or mark.signature != block.signature():
@@ -237,11 +240,8 @@ def _earlier(rows: Growing, k: int, block: Block) -> tuple[IntArray, FloatArray]
     return np.array([int(line[1]) for line in lines], np.intp), np.array([float(line[2]) for line in lines])
 
 
-def _other_data(rows: Growing, how: str) -> ValueError:
-    return ValueError(
-        f"X is not what {rows.path} was begun with: {how}; pass resume=False (--restart) to start anew, "
-        "or choose another path."
-    )
+def _other_data(rows: GrowingText, how: str) -> ValueError:
+    return ValueError(f"X is not what {rows.path} was begun with: {how}; {RESTART}")
 
 
 def _writer(path: Path, answers: Answers) -> Callable[[Path], None] | None:

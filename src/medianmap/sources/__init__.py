@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..metrics.registry import bind
 from ..utils.checks import refuse_duplicate_ids
+from ..utils.resumable import journal_path
 from .base import ALL, Source, columns, is_source, panels, points_to, rows_per_panel
 from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComparedSource, ComputedSource
@@ -21,7 +22,7 @@ from .duckdb import PairSource, is_pair_store
 from .memory import CondensedSource, DenseSource, SubsetSource, condensed_size
 from .objects import as_numbers, as_objects
 from .postgres import PostgresSource
-from .stored import journal_path, open_matrix, open_npy, open_store, sidecar_path, write_store
+from .stored import open_matrix, open_npy, open_store, sidecar_path, write_store
 
 __all__ = [
     "ALL",

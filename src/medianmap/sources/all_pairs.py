@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..utils.checks import check_n_jobs
-from ..utils.files import check_target
+from ..utils.files import check_target, write_text
 from ..utils.fingerprint import digest
 from ..utils.progress import OnProgress, step
+from ..utils.resumable import About, Journal, difference, journal, journal_path, part_path, refusing
 from ..utils.threads import limited
 from . import ComputedSource, DenseSource, as_dissimilarity
 from .computed import panel_height
-from .journal import START, Journal, Place, differs, open_journal
-from .stored import Sidecar, journal_path, open_store, read_sidecar, sidecar_path
+from .stored import Sidecar, open_store, read_sidecar, sidecar_path
 
+# (first row of a panel, column): all panels above, and the columns before this one of the panel itself, are computed.
+Place: TypeAlias = tuple[int, int]
+
+START: Place = (0, 0)
 WIDEST = 4096  # columns of a block, so that its float64 values take 16 MB at most
 # A block should take about this long, so that progress is seen and little is lost by a kill.
 BLOCK_SECONDS = 0.25
@@ -121,42 +127,131 @@ class _Report:
         return f"{self.done(place) / self.done((self.n, 0)):.0%}"
 
 
+class GrowingMatrix:
+    """The matrix `D` (N, N) in D.npy.part, writable, and `place`, up to where it is computed.
+
+    The journal has one line `row column` per checkpoint. D is None where an earlier run was killed between its last
+    steps, with the matrix in its place already but not its sidecar.
+    """
+
+    def __init__(self, path: Path, sidecar: Sidecar, lines: Journal) -> None:
+        self.path, self.part, self.journal = path, part_path(path), lines
+        self.sidecar = sidecar
+        self.about = {"height": panel_height(sidecar.n), **asdict(sidecar)}
+        self.place = START
+        self.D: NDArray[np.floating] | None = None
+
+    def resume(self) -> bool:
+        """Continue what an earlier run left; False if it left nothing, ValueError if it computed something else."""
+        if not self.journal.resumes(self.about, differs):
+            return False
+        if self.journal.lines:
+            row, column = self.journal.lines[-1].split()
+            self.place = int(row), int(column)
+        if self.part.exists():
+            self.D = np.load(self.part, mmap_mode="r+", allow_pickle=False)
+            return True
+        return self.place[0] >= self.sidecar.n and self.path.exists()
+
+    def begin(self) -> None:
+        """An empty matrix whose room on disk is really there, then the journal's first line."""
+        self.place = START
+        dtype = np.dtype(self.sidecar.dtype)
+        try:
+            with self._refusing():
+                self.D = np.lib.format.open_memmap(self.part, "w+", dtype, (self.sidecar.n, self.sidecar.n))
+                _allocate(self.part)
+                self.journal.begin(self.about)
+        except OSError:
+            self.discard()
+            raise
+
+    def vouch(self, place: Place) -> None:
+        """Make all blocks before `place` safe."""
+        if place == self.place or self.D is None:
+            return
+        with self._refusing():
+            self.D.flush()  # type: ignore[attr-defined]
+            self.journal.vouch(f"{place[0]} {place[1]}")
+        self.place = place
+
+    def finish(self) -> None:
+        """Give the matrix its name and its sidecar; the journal goes."""
+        if self.D is not None:
+            self.D = None
+            with self.part.open("r+b") as file:
+                os.fsync(file.fileno())
+            sidecar_path(self.path).unlink(missing_ok=True)  # an old sidecar must not speak for the new matrix
+            os.replace(self.part, self.path)
+        write_text(sidecar_path(self.path), self.sidecar.as_json())
+        self.journal.remove()
+
+    def discard(self) -> None:
+        """Remove what was begun."""
+        self.D = None
+        self.part.unlink(missing_ok=True)
+        self.journal.remove()
+
+    def _refusing(self) -> AbstractContextManager[None]:
+        size = self.sidecar.n**2 * np.dtype(self.sidecar.dtype).itemsize
+        return refusing(self.path, f" ({size / 1e9:.3g} GB)")
+
+
+def differs(had: About, wanted: About) -> str:
+    """Where two sidecars are of different dissimilarities, in words; empty if they are of the same."""
+    words = {"objects": "other objects", "metric": "another metric", "parameters": "other parameters",
+             "n": "another number of objects", "dtype": "another dtype", "symmetric": "another symmetry",
+             "ids": "other ids", "medianmap": "another version of medianmap", "height": "other blocks"}  # fmt: skip
+    # What digests say of metric and parameters decides, not how they are spelled for a reader.
+    wanted = {**wanted, **wanted["fingerprint"]}
+    words = {name: said for name, said in words.items() if name in wanted}
+    return difference({**had, **had["fingerprint"]}, wanted, words)
+
+
+def _allocate(path: Path) -> None:
+    """Claim the whole file on disk: writing through a memory map into a hole of a full disk kills the process."""
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
 def _compute_file(source: ComputedSource, path: Path, sidecar: Sidecar, report: _Report, resume: bool) -> None:
     """Compute what is not yet computed of the matrix at `path`, and finish it."""
     check_target(path)
     if path.exists() and not sidecar_path(path).exists() and not journal_path(path).exists():
         raise FileExistsError(f"{path} exists already and was not written by all_pairs; choose another path.")
-    with open_journal(path, sidecar) as journal:
-        if not (resume and journal.resume()):
-            journal.begin()
-        report(journal.place)
+    with journal(journal_path(path), path) as lines:
+        matrix = GrowingMatrix(path, sidecar, lines)
+        if not (resume and matrix.resume()):
+            matrix.begin()
+        report(matrix.place)
         try:
-            _go_on(source, journal, report)
+            _fill(source, matrix, report)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
-                f"{report.share(journal.place)} of {path} is computed and kept; run the same again to go on."
+                f"{report.share(matrix.place)} of {path} is computed and kept; run the same again to go on."
             ) from None
         except ValueError:
-            if journal.place == START:  # nothing to go on with, and the path is free for another try
-                journal.discard()
+            if matrix.place == START:  # nothing to continue, and the path is free for another try
+                matrix.discard()
             raise
-        journal.finish()
+        matrix.finish()
 
 
-def _go_on(source: ComputedSource, journal: Journal, report: _Report) -> None:
-    """Fill the rest of the journal's matrix, with a checkpoint now and then and one when it ends, well or not."""
-    if journal.D is None:
+def _fill(source: ComputedSource, matrix: GrowingMatrix, report: _Report) -> None:
+    """Compute the rest of the matrix, with a checkpoint now and then and one at the end, even after an error."""
+    if matrix.D is None:
         return
-    place, checked = journal.place, time.perf_counter()
+    place, checked = matrix.place, time.perf_counter()
     try:
-        for reached in computed_blocks(source, journal.D, journal.place):
+        for reached in computed_blocks(source, matrix.D, matrix.place):
             place = reached
             if time.perf_counter() - checked >= CHECKPOINT_SECONDS:
-                journal.record(place)
+                matrix.vouch(place)
                 checked = time.perf_counter()
             report(place)
     finally:
-        journal.record(place)
+        matrix.vouch(place)
 
 
 def _is_finished(path: Path, sidecar: Sidecar) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._version import __version__
 from ..utils.checks import refuse_duplicate_ids
 from ..utils.files import atomic, write_text
+from ..utils.resumable import journal_path
 from .base import ALL, Source, panels, rows_per_panel
 from .memory import DenseSource
 
@@ -43,11 +44,6 @@ class Sidecar:
 def sidecar_path(path: Path) -> Path:
     """D.npy -> D.npy.json."""
     return path.with_name(path.name + ".json")
-
-
-def journal_path(path: Path) -> Path:
-    """D.npy -> D.npy.journal, which is there while D.npy is being computed."""
-    return path.with_name(path.name + ".journal")
 
 
 def write_store(

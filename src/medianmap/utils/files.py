@@ -38,14 +38,15 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp is private; a user's file follows the user's umask
+        os.chmod(name, 0o666 & ~umask())  # mkstemp is private; a user's file follows the user's umask
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
+def umask() -> int:
+    """The permissions that the user takes from new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -1,0 +1,251 @@
+"""Files that survive being killed: bytes first, then a journal line that vouches for them; the same call resumes.
+
+A journal says in its first line, as JSON, what the work was begun with. Every later line is written only after the
+bytes it vouches for are safe on the disk, so that what is lost in between is done again. While OUT grows it is called
+OUT.part, with OUT.journal beside it; both are gone when OUT is complete. One process at a time holds a journal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from .files import check_target
+
+About: TypeAlias = Mapping[str, Any]
+# What is different between what a work was begun with and what is wanted now, in words; empty if nothing is.
+Differs: TypeAlias = Callable[[About, About], str]
+
+RESTART = "pass resume=False (--restart) to start again, or choose another path."
+
+
+class Journal:
+    """What the work in `target` was begun with (empty if it was not), and the lines that vouch for its pieces."""
+
+    def __init__(self, path: Path, target: Path, file: BinaryIO) -> None:
+        self.path, self.target, self._file = path, target, file
+        file.seek(0)
+        self._found = file.read()
+        # What follows the last line break was cut off while it was written.
+        self._whole = self._found.rfind(b"\n") + 1
+        first, *lines = self._found[: self._whole].decode(errors="replace").split("\n")
+        self.lines = lines[:-1]
+        try:
+            self.began: About = json.loads(first) if self._whole else {}
+        except ValueError:
+            self.began = {}
+
+    def resumes(self, about: About, differs: Differs, remedy: str = RESTART) -> bool:
+        """Whether there is work to continue; ValueError if it was begun with something else."""
+        self._refuse_foreign(about)
+        if not self.began:
+            return False
+        found = differs(self.began, about)
+        if found:
+            raise ValueError(f"{self.target} was begun with {found}; {remedy}")
+        self._file.truncate(self._whole)
+        return True
+
+    def begin(self, about: About) -> None:
+        """Start again with what `about` says; earlier lines go."""
+        self._refuse_foreign(about)
+        self._file.truncate(0)
+        self.began, self.lines = about, []
+        self._append(json.dumps(about))
+
+    def vouch(self, *lines: str) -> None:
+        """Add lines, and return when they are safe on the disk; the bytes that they vouch for must be."""
+        self._append(*lines)
+        self.lines += lines
+
+    def remove(self) -> None:
+        """The work is complete, or given up."""
+        self.path.unlink(missing_ok=True)
+
+    @property
+    def empty(self) -> bool:
+        return not self.path.exists() or self.path.stat().st_size == 0
+
+    def _append(self, *lines: str) -> None:
+        self._file.seek(0, os.SEEK_END)
+        self._file.write("".join(f"{line}\n" for line in lines).encode())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _refuse_foreign(self, about: About) -> None:
+        """ValueError for a file that does not begin as a journal of this work does, with the same first key."""
+        key = next(iter(about))
+        if self._whole:
+            ours = isinstance(self.began, dict) and key in self.began and self.began.get("kind") == about.get("kind")
+        else:  # killed while it wrote the first line
+            ours = self._found.startswith(f'{{"{key}": '.encode()[: len(self._found)])
+        if not ours:
+            raise ValueError(f"{self.path} is not the journal of such a file; move it away, or choose another path.")
+
+
+@contextmanager
+def journal(path: Path, target: Path) -> Iterator[Journal]:
+    """The journal in `path` of the work in `target`, for one process at a time."""
+    with refusing(target):
+        file = path.open("a+b")
+    with file:
+        if not _locked(file):
+            raise ValueError(f"Another process is writing {target}; wait for it, or choose another name.")
+        yield Journal(path, target, file)
+
+
+def _locked(file: BinaryIO) -> bool:
+    """Take the file for this process until it is closed; the system releases it when the process dies."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def difference(began: About, wanted: About, words: Mapping[str, str]) -> str:
+    """The words for the first name whose value is another; a value "" is one that no other run can recognise."""
+    for name, said in words.items():
+        if wanted[name] == "":
+            return f"{said}, or such as no other run can recognise"
+        if began.get(name) != wanted[name]:
+            return said
+    return ""
+
+
+@contextmanager
+def refusing(target: Path, size: str = "") -> Iterator[None]:
+    """What the system refuses, as one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(
+            f"{target}{size} cannot be written: {error.strerror or error}; free some space or choose another path. "
+            "The same call continues with what is written."
+        ) from None
+
+
+def journal_path(path: Path) -> Path:
+    """OUT -> OUT.journal, which is there while OUT is incomplete."""
+    return path.with_name(path.name + ".journal")
+
+
+def part_path(path: Path) -> Path:
+    """OUT -> OUT.part, what there is of OUT while it is incomplete."""
+    return path.with_name(path.name + ".part")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A block of a text: how many objects and bytes there are up to its end, and what tells it from others."""
+
+    n: int
+    stop: int
+    signature: str
+
+
+class GrowingText:
+    """OUT.part, a text of a head line and blocks of lines; `marks` are the blocks that are safe."""
+
+    def __init__(self, path: Path, lines: Journal) -> None:
+        self.path, self.part, self.journal = path, part_path(path), lines
+        self.marks: list[Mark] = []
+        self._pending: list[Mark] = []
+        self._file: Any = None
+        self._head = 0
+
+    def open(self, about: About, head: bytes, resume: bool, differs: Differs) -> None:
+        """Continue what an earlier run of the same `about` left; else begin with the line `head`."""
+        left = self.part.exists()
+        if resume and left and not self.journal.began:
+            raise FileExistsError(f"{self.part} exists already without a journal; delete it, or choose another path.")
+        with refusing(self.path):
+            if resume and left and self.journal.lines and self.journal.resumes(about, differs):
+                self._take_up()
+                return
+            # In this order a kill leaves no part without a journal, which would look like somebody else's.
+            self.journal.begin(about)
+            self._file = self.part.open("w+b", buffering=0)
+            self._write(head)
+            self._head = len(head)
+
+    def append(self, data: bytes, n: int, signature: str) -> None:
+        """Write a block after which there are n objects; it counts once `vouch` has been called."""
+        with refusing(self.path):
+            self._write(data)
+        self._pending.append(Mark(n, self._file.tell(), signature))
+
+    def vouch(self) -> None:
+        """Return when all blocks are safe on the disk and the journal says so."""
+        if not self._pending:
+            return
+        with refusing(self.path):
+            os.fsync(self._file.fileno())
+            self.journal.vouch(*(f"{mark.n} {mark.stop} {mark.signature}" for mark in self._pending))
+        self.marks += self._pending
+        self._pending = []
+
+    def block(self, k: int) -> bytes:
+        """The bytes of block k."""
+        start = self.marks[k - 1].stop if k else self._head
+        with self.part.open("rb") as file:
+            file.seek(start)
+            return file.read(self.marks[k].stop - start)
+
+    def finish(self, write: Callable[[Path], None] | None = None) -> None:
+        """Give the text its name, or let `write` make another file of it under that name; the journal goes."""
+        self.vouch()
+        with refusing(self.path):
+            if write is None:
+                os.replace(self.part, self.path)
+            else:
+                write(self.part)
+                self.part.unlink()
+            self.journal.remove()
+
+    def close(self) -> None:
+        """Leave the files to the next run; where there is nothing to continue, none is left."""
+        if self._file is not None:
+            self._file.close()
+            if not self.marks:
+                self.part.unlink(missing_ok=True)
+                self.journal.remove()
+        if self.journal.empty:
+            self.journal.remove()
+
+    def _take_up(self) -> None:
+        for line in self.journal.lines:
+            n, stop, signature = line.split()
+            self.marks.append(Mark(int(n), int(stop), signature))
+        if self.part.stat().st_size < self.marks[-1].stop:
+            raise ValueError(f"{self.part} is shorter than its journal says, so it was changed; {RESTART}")
+        self._file = self.part.open("r+b", buffering=0)
+        self._head = len(self._file.readline())
+        self._file.truncate(self.marks[-1].stop)
+        self._file.seek(self.marks[-1].stop)
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:  # an unbuffered file may take less than it is given
+            rest = rest[self._file.write(rest) :]
+
+
+@contextmanager
+def growing_text(path: Path) -> Iterator[GrowingText]:
+    """The text at `path`, for one process at a time."""
+    check_target(path)
+    with journal(journal_path(path), path) as lines:
+        text = GrowingText(path, lines)
+        try:
+            yield text
+        finally:
+            text.close()
