@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from medianmap.app.demo import run_demo
+from medianmap.app.run import run_demo
 from medianmap.report.text import render
 from medianmap.utils.files import write_text
 

@@ -2,8 +2,7 @@
 
 import sys
 
-from medianmap.app.lazy import LazyGroup
-from medianmap.app.main import main
+from medianmap.app.main import LazyGroup, main
 
 EXPERIMENTS = LazyGroup(lazy={"reproduction": ("reproduction.command:reproduce", "Run the chapter's experiments.")})
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from medianmap.app.options import close, console, note, seed_option, shows_progress, speaking, threads_option
-from medianmap.app.progress import stage_bars
+from medianmap.app.settings import option
+from medianmap.app.terminal import close, console, note, shows_progress, speaking, stage_bars
 
 if TYPE_CHECKING:
     from .tables import Claim, Figure
@@ -27,8 +27,8 @@ logger = logging.getLogger("medianmap")
 @click.option("--quick", is_flag=True, help="Few runs of small sizes: does everything work? Under three minutes.")
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"),
               show_default=True, help="Folder for the page, the pictures, the JSON and the finished runs.")  # fmt: skip
-@seed_option
-@threads_option
+@option("seed")
+@option("threads")
 @speaking
 def reproduce(
     parts: tuple[str, ...], data: Path | None, runs: int | None, quick: bool, out: Path, seed: int, threads: int | None

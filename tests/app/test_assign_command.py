@@ -13,9 +13,9 @@ from support.extras import optional
 from support.maps import blob_distances, blobs
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, save
-from medianmap.app.commands.assign import length_of
+from medianmap.app.inputs import length_of
 from medianmap.app.main import main
-from medianmap.app.progress import pace
+from medianmap.app.terminal import pace
 
 
 def run(*args):

@@ -15,9 +15,9 @@ import pytest
 from support.extras import optional
 from support.fits import WORDS, contents, fit, rows, run, write_words
 
-from medianmap.app import options
 from medianmap.app import page as paging
-from medianmap.app.data import Given
+from medianmap.app import terminal
+from medianmap.app.inputs import Given
 from medianmap.readers import read, write_phylip
 
 
@@ -63,6 +63,32 @@ def test_widths_in_the_wrong_order_are_found_before_any_work(here, capsys):
     assert sorted(os.listdir()) == ["words.fasta"]
 
 
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [
+        ("fit", ("--grid", "1x2", "-o", "out")),
+        ("path", ("-k", "2", "--restarts", "1", "-o", "out.tsv")),
+        ("distances", ("-o", "D.npy")),
+        ("check", ()),
+    ],
+)
+def test_the_metric_has_one_rule_under_every_verb(verb, more, here, capsys):
+    Path("w.txt").write_text("heron\nherons\nquark\nquarks\n")
+    Path("v.csv").write_text("1.5,2\n1.25,2\n9,8\n9,7.5\n")
+    for name, metric in (("w.txt", "edit"), ("v.csv", "euclidean")):
+        assert run(verb, name, *more, *(("--force",) if verb == "fit" and Path("out").exists() else ())) == 0
+        assert f"of {name} are compared by {metric!r}" in capsys.readouterr().err
+        for file in Path().glob("D.npy*"):
+            file.unlink()
+    np.save("given.npy", np.ones((4, 4)) - np.eye(4))
+    assert run(verb, "given.npy", *more, *(("--force",) if verb == "fit" else ())) == (2 if verb == "distances" else 0)
+    said = capsys.readouterr().err
+    assert "compared by" not in said
+    assert ("holds dissimilarities already" in said) == (verb == "distances")
+    assert run(verb, "w.txt", "--metric", "precomputed", *more) == 2
+    assert "w.txt holds 4 strings and no square matrix" in capsys.readouterr().err or verb == "fit"
+
+
 def test_labels_of_nothing_are_told(here, capsys):
     Path("none.tsv").write_text("w0\tNA\nw1\t\n")
     assert fit("--grid", "2x2", "--labels", "none.tsv", "-o", "map") == 0
@@ -86,7 +112,7 @@ def test_advice_is_in_the_words_of_the_command_line(here, capsys):
     assert run("fit", "gap.fasta", "--metric", "edit", "-o", "gap") == 2
     assert "or pass --read allow_empty=true if this is meant" in capsys.readouterr().err
     assert run("fit", "gap.fasta", "--metric", "edit", "--read", "allow_empty=true", "-o", "gap") == 0
-    names = options._READING.pattern.split("(")[1].split(")")[0].split("|")
+    names = terminal._READING.pattern.split("(")[1].split(")")[0].split("|")
     assert set(names) <= set(inspect.signature(read).parameters)
 
 

@@ -19,8 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 from medianmap import MedianKMeans, save
-from medianmap.app import lazy, options
-from medianmap.app.main import COMMANDS, cli, main
+from medianmap.app import terminal
+from medianmap.app.main import COMMANDS, STOPPED, LazyGroup, cli, main
 from medianmap.readers import read, write_lsmat
 from medianmap.utils.files import write_text
 
@@ -101,7 +101,7 @@ def test_the_list_of_commands_tells_of_each_and_imports_none(tmp_path):
     for name, (where, about) in COMMANDS.items():
         assert command(name).name == name
         assert about.endswith(".")
-        assert where == f"medianmap.app.commands.{name}:{name}"
+        assert where.endswith(f":{name}")
     code = (
         "import sys; from click.testing import CliRunner; from medianmap.app.main import cli\n"
         "done = CliRunner().invoke(cli, ['--help'])\n"
@@ -132,12 +132,12 @@ def test_help_and_version_import_nothing_heavy(args, tmp_path):
 
 
 @click.command()
-@options.speaking
+@terminal.speaking
 def said():
     logging.getLogger("medianmap").info("of the log")
     logging.getLogger("medianmap.sources").debug("of its depths")
-    options.note("a note")
-    options.close("the end")
+    terminal.note("a note")
+    terminal.close("the end")
 
 
 @pytest.mark.parametrize(
@@ -167,9 +167,9 @@ def test_quiet_and_verbose_exclude_each_other(capsys):
 
 def test_bars_are_for_terminals_and_not_for_quiet(monkeypatch):
     seen = []
-    probe = click.command()(options.speaking(lambda: seen.append(options.shows_progress())))
-    for terminal in (False, True):
-        monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda terminal=terminal: terminal))
+    probe = click.command()(terminal.speaking(lambda: seen.append(terminal.shows_progress())))
+    for shown in (False, True):
+        monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda shown=shown: shown))
         for args in ([], ["-q"]):
             probe.main(args, standalone_mode=False)
     assert seen == [False, False, True, False]
@@ -196,10 +196,10 @@ def test_verbose_lets_the_library_speak(here, capsys):
 
 
 def test_a_warning_is_a_sentence(capsys, monkeypatch):
-    group = lazy.LazyGroup(lazy={})
+    group = LazyGroup(lazy={})
 
     @group.command()
-    @options.speaking
+    @terminal.speaking
     def warned():
         warnings.warn("Mind the gap.", stacklevel=1)
 
@@ -260,9 +260,9 @@ def test_text_is_compressed_by_its_name_and_repeats_its_bytes(tmp_path):
 # --- Ctrl-C ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("said", "told"), [("", lazy.STOPPED), ("half is kept; go on.", "half is kept; go on.")])
+@pytest.mark.parametrize(("said", "told"), [("", STOPPED), ("half is kept; go on.", "half is kept; go on.")])
 def test_an_interrupt_is_one_sentence_and_130(said, told, capsys):
-    group = lazy.LazyGroup(lazy={})
+    group = LazyGroup(lazy={})
 
     @group.command()
     def work():
@@ -296,7 +296,7 @@ def test_ctrl_c_while_dissimilarities_are_computed(tmp_path, rng):
 def test_an_interrupt_inside_of_exec_ends_with_130_too(tmp_path):
     """Imports run code through exec; CPython remembers an interrupt there and would die by the signal itself."""
     code = (
-        "from medianmap.app.lazy import LazyGroup\n"
+        "from medianmap.app.main import LazyGroup\n"
         "group = LazyGroup(lazy={})\n"
         "@group.command()\n"
         "def work():\n"
@@ -310,4 +310,4 @@ def test_an_interrupt_inside_of_exec_ends_with_130_too(tmp_path):
     )
     (tmp_path / "verb.py").write_text(code)
     done = subprocess.run([sys.executable, "-m", "verb"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (130, 2 * f"medianmap: {lazy.STOPPED}\n")
+    assert (done.returncode, done.stderr) == (130, 2 * f"medianmap: {STOPPED}\n")

@@ -21,7 +21,6 @@ from medianmap import MedianSOM, PrototypeClassifier, load, save
 from medianmap.app import settings
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
-from medianmap.estimators import parameters
 from medianmap.metrics import bind
 from medianmap.readers import read, write_phylip
 
@@ -100,9 +99,21 @@ def test_how_a_map_is_trained(here):
     assert (config["annealing"], config["refine"], config["neighborhood"]) == ("auto", "none", "exponential")
 
 
-def test_choices_are_those_of_the_maps():
-    assert settings.ANNEALINGS == parameters.ANNEALINGS
-    assert settings.NEIGHBORHOODS == parameters.NEIGHBORHOODS
+@pytest.mark.parametrize(("kind", "size"), [("som", {"grid": (2, 3)}), ("gas", {"k": 4}), ("kmeans", {"k": 4})])
+def test_a_setting_sets_the_parameter_that_the_table_says(kind, size):
+    """What is not said is the map's own default, and every setting that names a parameter reaches it."""
+    plain = settings.make_map(FitSettings("x", map=kind, **size))
+    completed = settings.completed(FitSettings("x", map=kind, **size), "euclidean")
+    assert settings.make_map(completed).get_params() == {**plain.get_params(), "random_state": 0}
+    said = {"metric": "edit", "params": {"indel": 2}, "epochs": 7, "init": "k-medoids++", "n_init": 3,
+            "annealing": "median", "refine": "swap", "seed": 9, **size}  # fmt: skip
+    if kind != "kmeans":
+        said |= {"sigma_start": 1.5, "sigma_end": 0.5, "neighborhood": "gaussian"}
+    reached = settings.make_map(FitSettings("x", map=kind, **said)).get_params()
+    for name, value in said.items():
+        assert value in [reached.get(parameter) for parameter in settings.SETTINGS[name].sets], name
+    assert all(name in said or not row.sets or name in ("grid", "k", "sigma_start", "sigma_end", "neighborhood")
+               for name, row in settings.SETTINGS.items())  # fmt: skip
 
 
 def test_same_seed_same_bytes_also_with_threads(here):
@@ -330,7 +341,7 @@ def test_python_prints_nothing_and_tells_every_stage(here, capfd):
 
 def test_the_commands_import_nothing_heavy(tmp_path):
     code = (
-        "import sys, medianmap.app.commands.fit, medianmap.app.commands.predict, medianmap.app.commands.report\n"
+        "import sys, medianmap.app.commands.fit, medianmap.app.commands.predict, medianmap.app.commands.pictures\n"
         "sys.exit(any(m in sys.modules for m in ('numpy', 'rich', 'numba', 'sklearn')))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 0

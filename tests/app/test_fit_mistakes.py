@@ -36,14 +36,14 @@ BAD = {
     "k with som": (["words.fasta", "-k", "4"], "-k goes with --map gas and kmeans"),
     "both": (["words.fasta", "-k", "4", "--grid", "2x2"], "Both --grid and -k"),
     "no grid": (["words.fasta", "--grid", "22"], "not ROWSxCOLUMNS"),
-    "sigma of kmeans": (["words.fasta", "--map", "kmeans", "--sigma-end", "1"], "--sigma-end means nothing"),
+    "sigma of kmeans": (["words.fasta", "--map", "kmeans", "--sigma-end", "1"], "--sigma-end has no meaning"),
     "neighbourhood of kmeans": (
         ["words.fasta", "--map", "kmeans", "--neighborhood", "gaussian"],
-        "--neighborhood means nothing to --map kmeans",
+        "--neighborhood has no meaning for --map kmeans",
     ),
     "swaps and labels": (
         ["words.fasta", "--beta", "0.5", "--labels", "header", "--refine", "swap"],
-        "--refine swap of a SOM knows nothing of labels",
+        "--refine swap of a SOM does not support labels",
     ),
     "negative sigma": (["words.fasta", "--sigma-start", "-1"], "--sigma-start is -1.0"),
     "beta without labels": (["words.fasta", "--beta", "0.5"], "give --labels, or drop --beta"),

@@ -120,7 +120,7 @@ def test_one_k_of_one_suggests_nothing(folder, capsys):
         (["D.npy", "-k", "0"], "'0' is not a list of numbers"),
         (["D.npy", "-k", "2,99"], "n_clusters = 99 exceeds n_samples = 40"),
         (["D.npy", "-k", "2,21"], "Half of the 40 points are too few for n_clusters = 21"),
-        (["words.txt", "-k", "2"], "words.txt holds 11 strings and no dissimilarities; choose another --metric"),
+        (["words.txt", "--metric", "precomputed", "-k", "2"], "words.txt holds 11 strings and no square matrix"),
         (["D.npy", "-k", "2", "-o", "nowhere/t.tsv"], "There is no folder nowhere"),
         (["D.npy", "-k", "2", "--plot", "p.bmp"], "p.bmp must end in .svg, .svg.gz, .png or .pdf"),
         (["D.npy", "-k", "2", "-o", "p.svg", "--plot", "p.svg"], "p.svg cannot hold both the table and the picture"),

@@ -10,7 +10,7 @@ from support.extras import optional
 from support.maps import blob_distances, blobs
 
 from medianmap import BatchNeuralGas, BatchSOM, MedianNeuralGas, MedianSOM, PatchClusterer, all_pairs, load, save
-from medianmap.app.commands.plot import PICTURES, draw, pictures_of
+from medianmap.app.commands.pictures import PICTURES, draw, pictures_of
 from medianmap.app.main import main
 
 GRID = [name for name, on_grid in PICTURES.items() if on_grid]

@@ -133,12 +133,13 @@ def test_cd_hit_compressed_and_a_tie_to_the_earlier_member(folder, capsys):
     assert rows("out/coverage.tsv") == [{"threshold": "0.0", "old": "1.0", "medoid": "1.0"}]
 
 
-def test_the_default_metric_aligns_and_a_stored_matrix_says_the_same(folder, capsys):
-    optional("Bio")
+def test_without_a_metric_the_data_say_it_and_a_stored_matrix_gives_the_same(folder, capsys):
     records = read("s.fasta")
-    all_pairs(records.objects, "alignment", "D.npy", ids=records.ids)
+    all_pairs(records.objects, "edit", "D.npy", ids=records.ids)
     assert run("c.tsv", "s.fasta", "-o", "a") == 0
-    assert run("c.tsv", "D.npy", "--metric", "precomputed", "-o", "b") == 0
+    assert "s.fasta are compared by 'edit'" in capsys.readouterr().err
+    assert run("c.tsv", "D.npy", "-o", "b") == 0
+    assert "compared by" not in capsys.readouterr().err
     assert run("c.tsv", "s.fasta", "-o", "again") == 0
     for name in FILES:
         if name != "representatives.fasta":
@@ -163,7 +164,7 @@ def test_a_sample_is_told(folder, capsys):
         (("c.tsv", "s.fasta"), "Missing option"),
         (("c.tsv", "s.fasta", "-o", "c.tsv"), "c.tsv is a file"),
         (("c.tsv", "s.fasta", "-o", "out", "--metric", "edits"), "There is no metric 'edits'"),
-        (("c.tsv", "s.fasta", "-o", "out", "--metric", "precomputed"), "s.fasta holds 5 strings and no dissim"),
+        (("c.tsv", "s.fasta", "-o", "out", "--metric", "precomputed"), "s.fasta holds 5 strings and no .*dissim"),
         (("c.tsv", "D.npy", "-o", "out", "--metric", "precomputed"), "D.npy has no ids"),
         (("bad.tsv", "s.fasta", "-o", "out", "--metric", "edit"), "1 of 2 cluster members are not in the input: 'six'"),
         (("c.tsv", "s.fasta", "-o", "out", "--max-members", "1"), "1 is not in the range"),

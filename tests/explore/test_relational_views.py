@@ -69,7 +69,7 @@ def test_the_page(fitted):
 
 def test_pictures(fitted):
     pytest.importorskip("matplotlib")
-    from medianmap.app.commands.plot import draw, pictures_of
+    from medianmap.app.commands.pictures import draw, pictures_of
 
     names = pictures_of(fitted)
     assert names == (["hits", "quality", "u-matrix", "labels", "superclusters", "component", "topology", "training"]

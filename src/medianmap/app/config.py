@@ -1,4 +1,4 @@
-"""Configurations as TOML: that of a fit is read with every key checked; each says how to repeat the run."""
+"""config.toml, which a run leaves so that it can be repeated: its settings, what tells its data, and versions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,36 +16,24 @@ import click
 from click.core import ParameterSource
 
 from .._version import __version__
-from .settings import FitSettings, grid_text, parse_grid
+from .settings import GRID, SETTINGS, TABLE, FitSettings, grid_text, parse_grid
 
-TYPES: dict[str, tuple[tuple[type, ...], str]] = {
-    "input": ((str,), "text"),
-    "map": ((str,), "text"),
-    "grid": ((str,), "text, for example '6x8'"),
-    "k": ((int,), "a whole number"),
-    "metric": ((str,), "text"),
-    "params": ((dict,), "a table"),
-    "read": ((dict,), "a table"),
-    "labels": ((str,), "text"),
-    "beta": ((int, float), "a number"),
-    "patch": ((int,), "a whole number"),
-    "epochs": ((int,), "a whole number"),
-    "sigma_start": ((int, float), "a number"),
-    "sigma_end": ((int, float), "a number"),
-    "neighborhood": ((str,), "text"),
-    "init": ((str,), "text"),
-    "n_init": ((int,), "a whole number"),
-    "annealing": ((str,), "text"),
-    "refine": ((str,), "text"),
-    "seed": ((int,), "a whole number"),
-    "threads": ((int,), "a whole number"),
-}
+CONFIG = "config.toml"
 RECORDED = ("data", "versions")  # what a run leaves for the record; no settings
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+# By the type of a setting: what TOML makes of it, and how it is called.
+TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "text"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": ((bool,), "true or false"),
+    GRID: ((str,), "text, for example '6x8'"),
+    TABLE: ((dict,), "a table"),
+}
 
 
 def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings in the file by name, and what it says of the data they were made with."""
+    """The settings in the file by name, each checked, and what it says of the data they were made with."""
     file = Path(path)
     if not file.is_file():
         raise FileNotFoundError(f"There is no configuration {file}; check the path given to --config.")
@@ -54,15 +41,12 @@ def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{file} is not TOML: {error}.") from None
-    for name, value in content.items():
-        if name in RECORDED:
-            continue
-        if name not in TYPES:
-            raise ValueError(f"{file}: there is no setting {name!r}; the settings are {', '.join(TYPES)}.")
-        types, called = TYPES[name]
-        if not isinstance(value, types) or isinstance(value, bool):
-            raise ValueError(f"{file}: {name} is {value!r}; it must be {called}.")
     settings = {name: value for name, value in content.items() if name not in RECORDED}
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            raise ValueError(f"{file}: there is no setting {name!r}; the settings are {', '.join(SETTINGS)}.")
+        if not _is_of_type(name, value):
+            raise ValueError(f"{file}: {name} is {value!r}; it must be {TYPES[SETTINGS[name].type][1]}.")
     if "grid" in settings:
         settings["grid"] = parse_grid(settings["grid"])
     recorded = content.get("data", {})
@@ -78,15 +62,16 @@ def settings_in(path: Path) -> dict[str, Any]:
     versions = content.get("versions")
     if not isinstance(versions, dict) or "medianmap" not in versions or "clusters" in content:
         return {}
-    return {
-        name: value
-        for name, value in content.items()
-        if name not in RECORDED and (name not in TYPES or isinstance(value, TYPES[name][0]))
-    }
+    return {name: value for name, value in content.items() if name in SETTINGS and _is_of_type(name, value)}
+
+
+def _is_of_type(name: str, value: Any) -> bool:
+    types, _ = TYPES[SETTINGS[name].type]
+    return isinstance(value, types) and (not isinstance(value, bool) or bool in types)
 
 
 def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a configuration, those given in their place; what hangs on one that is replaced goes with it."""
+    """The settings of a configuration, those given in their place; what depends on one that is replaced is dropped."""
     kept = dict(config)
     if {"map", "grid", "k"} & given.keys():
         for name in ("grid", "k", "sigma_start"):
@@ -102,17 +87,26 @@ def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     return {**kept, **{name: value for name, value in given.items() if name not in ("params", "read")}}
 
 
+# --- writing
+
+
 def config_text(settings: FitSettings, data: Mapping[str, Any]) -> str:
     """The whole configuration of a fit."""
-    values = {each.name: getattr(settings, each.name) for each in fields(FitSettings)}
+    values = {name: getattr(settings, name) for name in SETTINGS}
     if settings.grid is not None:
         values["grid"] = grid_text(settings.grid)
     said = "`medianmap fit --config` with this file repeats the run; options on the command line override it."
     return toml_text(said, values, data)
 
 
+def command_text(values: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """The configuration of the command that runs now, which no `--config` reads; its first line repeats the run."""
+    said = f"{command_line(click.get_current_context())}\nrepeats the run into a new folder DIR."
+    return toml_text(said, values, data)
+
+
 def toml_text(said: str, values: Mapping[str, Any], data: Mapping[str, Any]) -> str:
-    """A comment, the settings, what tells the data, and versions; settings of None stand there as a comment."""
+    """A comment, the settings, what tells the data, and versions; settings of None are named in a comment."""
     lines = [f"# {line}" for line in _written(said).split("\n")]
     tables: dict[str, Mapping[str, Any]] = {}
     for name, value in values.items():
@@ -140,6 +134,28 @@ def about_file(file: str | Path) -> dict[str, Any]:
         return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
+def command_line(context: click.Context) -> str:
+    """What was asked for, ready to be typed again; DIR takes the place of the folder."""
+    words, arguments = ["medianmap", str(context.info_name)], []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        value = context.params.get(name)
+        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if value is None or not given or name in ("out", "force"):  # those belong to that run alone
+            continue
+        if isinstance(parameter, click.Argument):
+            arguments.append(str(value))
+        elif isinstance(parameter, click.Option) and parameter.is_flag:
+            words.append(parameter.opts[-1])
+        elif isinstance(value, Mapping):
+            for key, each in value.items():
+                words += [parameter.opts[-1], f"{key}={each if isinstance(each, str) else json.dumps(each)}"]
+        else:
+            words += [parameter.opts[-1], str(value)]
+    dashed = any(each.startswith("-") and each != "-" for each in arguments)
+    return shlex.join([*words, "-o", "DIR", *(["--"] if dashed else []), *arguments])
+
+
 def _key(name: str) -> str:
     return name if name and all(c.isascii() and (c.isalnum() or c in "_-") for c in name) else _toml(name)
 
@@ -158,35 +174,3 @@ def _toml(value: Any) -> str:
 def _written(text: str) -> str:
     """The text as UTF-8 can hold it: a file name may be bytes that are no text."""
     return text.encode("utf-8", "replace").decode()
-
-
-# --- What a run leaves beside its files so that it can be repeated: config.toml with its command line and
-
-CONFIG = "config.toml"
-
-
-def config_lines(values: Mapping[str, Any], data: Mapping[str, Any]) -> list[str]:
-    """The lines of config.toml for the command that runs now."""
-
-    said = f"{command_line(click.get_current_context())}\nrepeats the run into a new folder DIR."
-    return toml_text(said, values, data).rstrip("\n").split("\n")
-
-
-def command_line(context: click.Context) -> str:
-    """What was asked for, ready to be typed again; the folder to write stands as DIR."""
-    words, arguments = ["medianmap", str(context.info_name)], []
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        value = context.params.get(name)
-        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        if value is None or not given or name in ("out", "force", "checkpoint"):  # those belong to that run alone
-            continue
-        if isinstance(parameter, click.Argument):
-            arguments.append(str(value))
-        elif isinstance(parameter, click.Option) and parameter.is_flag:
-            words.append(parameter.opts[-1])
-        else:
-            for each in value if parameter.multiple else [value]:
-                words += [parameter.opts[-1], str(each)]
-    dashed = any(each.startswith("-") and each != "-" for each in arguments)
-    return shlex.join([*words, "-o", "DIR", *(["--"] if dashed else []), *arguments])

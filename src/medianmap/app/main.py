@@ -1,32 +1,99 @@
-"""The command line: the table of commands, and how they end. Data goes to stdout, everything else to stderr."""
+"""The command line: the table of commands, each imported when it is used, and how a command ends.
+
+Data go to stdout, everything else to stderr. Exit codes: 0 done, 1 the machine failed, 2 a mistake of the user, 130
+Ctrl-C.
+"""
 
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import click
 
 from .._version import __version__
-from .lazy import LazyGroup
-from .options import say
+from .terminal import note, say
 
-# Each with its module, and the first line of its help so that listing them imports none.
-COMMANDS = {
-    "demo": ("medianmap.app.commands.demo:demo", "Map 630 globins by how their sequences align."),
-    "fit": ("medianmap.app.commands.fit:fit", "Map a file, and write the map into a folder."),
-    "predict": ("medianmap.app.commands.predict:predict", "Place new objects on a map, and tell their classes."),
-    "report": ("medianmap.app.commands.report:report", "Make the HTML page of a map anew."),
-    "plot": ("medianmap.app.commands.plot:plot", "Draw a model: hits, U-matrix, labels, topology, training and more."),
-    "path": ("medianmap.app.commands.path:path", "Say what speaks for which number of prototypes."),
-    "check": ("medianmap.app.commands.check:check", "Say whether dissimilarities can be used."),
-    "distances": ("medianmap.app.commands.distances:distances", "Compute the dissimilarities of all pairs of objects."),
-    "patches": ("medianmap.app.commands.patches:patches", "Map a file of any length in one pass, patch by patch."),
-    "assign": ("medianmap.app.commands.assign:assign", "Find the nearest prototypes of every object in a file."),
-    "representatives": ("medianmap.app.commands.representatives:representatives", "Pick the true medoids of clusters."),
-    "info": ("medianmap.app.commands.info:info", "Say what is in a model file."),
-    "metrics": ("medianmap.app.commands.metrics:metrics", "List the metrics and their parameters."),
+# The commands of each module of commands/, with the first line of their help, so that listing them imports none.
+MODULES = {
+    "fit": {
+        "demo": "Map 630 globins by how their sequences align.",
+        "fit": "Map a file, and write the map into a folder.",
+    },
+    "predict": {"predict": "Place new objects on a map, and tell their classes."},
+    "pictures": {
+        "report": "Make the HTML page of a map anew.",
+        "plot": "Draw a model: hits, U-matrix, labels, topology, training and more.",
+    },
+    "path": {"path": "Say what speaks for which number of prototypes."},
+    "dissimilarities": {
+        "check": "Say whether dissimilarities can be used.",
+        "distances": "Compute the dissimilarities of all pairs of objects.",
+    },
+    "patches": {"patches": "Map a file of any length in one pass, patch by patch."},
+    "assign": {"assign": "Find the nearest prototypes of every object in a file."},
+    "representatives": {"representatives": "Pick the true medoids of clusters."},
+    "about": {
+        "info": "Say what is in a model file.",
+        "metrics": "List the metrics and their parameters.",
+    },
 }
+COMMANDS = {
+    name: (f"medianmap.app.commands.{module}:{name}", about)
+    for module, commands in MODULES.items()
+    for name, about in commands.items()
+}
+
+INTERRUPTED = 130  # 128 + SIGINT, as a shell has it
+STOPPED = "stopped; no file was left half written, and the same command starts anew."
+
+
+class LazyGroup(click.Group):
+    """Commands by the table `lazy`: name -> (module:attribute, one line of help), listed in its order.
+
+    The help of the group needs no module of a command, and a command needs no module but its own.
+    """
+
+    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = dict(lazy)
+        # Stand-ins, which are replaced on first use; click looks among their names for one that was misspelt.
+        self.commands = {name: click.Command(name, short_help=about) for name, (_, about) in self.lazy.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command itself."""
+        if cmd_name in self.lazy:
+            module, _, attribute = self.lazy[cmd_name][0].partition(":")
+            self.commands[cmd_name] = getattr(import_module(module), attribute)
+        return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in self.lazy.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C is one sentence and exit code 130, a warning a sentence without code around it.
+
+        A command that leaves something to go on with raises KeyboardInterrupt with the sentence that says so.
+        """
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *where: note(str(message))
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt as stop:
+                say(str(stop) or STOPPED)
+                # CPython remembers an interrupt that left an exec, as imports have them, and would die by the signal
+                # instead of exiting; the next exec clears that.
+                exec("")
+                ctx.exit(INTERRUPTED)
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})

@@ -10,7 +10,7 @@ from ..predict.queries import fitted_on_dissimilarities, map_of
 from ..readers import format_of, iter_records
 from ..readers.opening import opening
 from ..sources import is_store
-from .data import read_as, refuse_unknown
+from .inputs import read_as, read_options, refuse_unknown, settings_beside
 
 STREAMED = ("fasta", "fastq", "table")
 
@@ -30,3 +30,10 @@ def queries_in(model: Any, file: str | Path, options: Mapping[str, Any]) -> tupl
     with opening(file) as opened:
         found = format_of(opened, options.get("format"), options).name
     return (iter_records(file, **options), found) if found in STREAMED else (read_as(file, options), "")
+
+
+def query_options(model: Path, fitted: Any, file: str | Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """How to read new objects: as those of training were, if a configuration says how."""
+    # The table of a square matrix is another kind than that of queries.
+    settings = {} if fitted_on_dissimilarities(map_of(fitted)) else settings_beside(model)
+    return read_options(file, given, settings)

@@ -16,7 +16,7 @@ from ..report.summary import MOST_COMPUTED
 from ..utils.progress import followed
 from ..utils.tables import counted
 from ..utils.threads import limited
-from .data import Given, read_given
+from .inputs import Given, read_given
 from .watch import Watch
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
+from ..datasets import load_globins
 from ..estimators.model_file import save
 from ..explore.health import Health, check_dissimilarity
 from ..report.summary import MOST_COMPUTED, summarize, written
@@ -19,8 +21,8 @@ from ..utils.progress import followed
 from ..utils.tables import counted, write_lines
 from ..utils.threads import limited
 from .config import about_file, config_text
-from .data import Given, check_metric_fits, default_metric, read_given
 from .folder import Workshop, workshop
+from .inputs import Given, check_metric_fits, default_metric, metric_note, read_given
 from .page import page
 from .settings import FitSettings, check_settings, completed, sized
 from .tables import assignment_lines, prototype_lines
@@ -184,7 +186,7 @@ def _settled(settings: FitSettings, given: Given) -> tuple[FitSettings, list[str
     if unlabelled and settings.labels is not None:
         notes.append(f"--labels {settings.labels}: no point has a label; the map is without.")
     if settings.metric is None and given.source is None:
-        notes.append(f"without --metric the {given.kind} of {given.name} are compared by {metric!r}.")
+        notes.append(metric_note(given, metric))
     if settings.n_prototypes is None:
         notes.append(
             f"without --grid or -k the map has {counted(chosen.n_prototypes or 1, 'prototype')} for "
@@ -215,3 +217,28 @@ def summary_of(fitted: Fitted, given: Given, settings: FitSettings, health: Heal
         seed=settings.seed,
     )  # fmt: skip
     return {"metric": settings.metric, "seed": settings.seed, **written(facts), "health": health.as_dict()}
+
+
+# --- the demonstration: what `medianmap fit` does, on the globins that come with the library
+
+GLOBINS = Path(str(files("medianmap.datasets") / "globins.fasta"))
+
+
+def run_demo(
+    out: Path,
+    grid: tuple[int, int],
+    seed: int,
+    watch: Watch | None = None,
+    *,
+    threads: int | None = None,
+    force: bool = False,
+) -> FitResult:
+    """Fit a median SOM of 630 globins by alignment, and write what a fit writes."""
+    globins = load_globins()
+    settings = FitSettings(str(GLOBINS), grid=grid, metric="alignment", labels="header", seed=seed, threads=threads)
+    check_settings(settings)
+    given = Given(GLOBINS.name, list(globins.ids), "strings", list(globins.sequences), sequences=True,
+                  descriptions=list(globins.families), labels=list(globins.families))  # fmt: skip
+    with workshop(out, force) as shop:
+        data = about_data(settings.input, given)
+        return fit_given(settings, given, data, shop, report=True, gzip=False, watch=watch or Watch())

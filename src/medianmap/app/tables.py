@@ -9,7 +9,7 @@ import numpy as np
 from ..predict.assign_all import Answers
 from ..predict.nearest import nearest_of, outliers
 from ..utils.tables import fasta_lines, tsv_lines
-from .data import Given
+from .inputs import Given
 from .training import Fitted
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.base import BaseMap
 from ..estimators.classifier import PrototypeClassifier
 from ..patches.clusterer import PatchClusterer
 from ..predict.nearest import two_best
@@ -22,8 +21,8 @@ from ..sources.memory import fits
 from ..utils.fingerprint import digest
 from ..utils.progress import epochs_watched, followed
 from ..utils.threads import limited
-from .data import Given
 from .folder import Workshop
+from .inputs import Given
 from .settings import FitSettings, make_map
 from .watch import Watch
 
@@ -72,7 +71,7 @@ def computed(settings: FitSettings, given: Given) -> ComputedSource:
 
 def trained(settings: FitSettings, given: Given, source: Source, watch: Watch) -> Fitted:
     """The map of all pairs."""
-    map_ = _map(settings)
+    map_ = make_map(settings)
     model: Any = map_ if settings.beta is None else PrototypeClassifier(map_, settings.beta)
     with _watched(settings, watch, _on_epoch(settings, watch)):
         model.fit(source, given.labels)
@@ -95,7 +94,7 @@ def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watc
         part = min(1.0, (epoch.number + 1) / (settings.epochs or 1)) * min(settings.patch or 1, len(given) - passed[0])
         watch.progress("patches", passed[0] + int(part), len(given))
 
-    map_ = _map(settings)
+    map_ = make_map(settings)
     about = digest([content, given.ids, given.labels, {k: v for k, v in vars(settings).items() if k != "threads"}])
 
     def on_patch(record: Any) -> None:
@@ -122,16 +121,6 @@ def trained_in_patches(settings: FitSettings, given: Given, shop: Workshop, watc
     for layer in {id(passes): passes, id(fitted): fitted}.values():
         layer.set_params(checkpoint=None, on_patch=None, compute_labels=True)
     return Fitted(model, points, source)
-
-
-def _map(settings: FitSettings) -> BaseMap:
-    """The map that the settings describe; what watches and hurries its training is no part of it."""
-    return make_map(
-        settings.map, settings.grid, settings.k, epochs=settings.epochs, metric=settings.metric,
-        metric_params=dict(settings.params) or None, sigma_start=settings.sigma_start, sigma_end=settings.sigma_end,
-        neighborhood=settings.neighborhood, init=settings.init, n_init=settings.n_init, annealing=settings.annealing,
-        refine=settings.refine, random_state=settings.seed,
-    )  # fmt: skip
 
 
 @contextmanager

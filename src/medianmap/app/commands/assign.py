@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ..options import close, shows_progress, speaking, threads_option
-from ..output import is_stdout, printed
-from ..progress import watched
-from ..reading import length_of, query_options, read_option
+from ..inputs import length_of
+from ..settings import option
+from ..terminal import close, is_stdout, printed, shows_progress, speaking, watched
 
 
 @click.command()
@@ -19,8 +20,8 @@ from ..reading import length_of, query_options, read_option
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
               help="The .tsv, .tsv.gz or .parquet file to write; - for lines on standard output.")  # fmt: skip
 @click.option("--format", "format_", metavar="NAME", help="Short for --read format=NAME.")
-@read_option
-@threads_option
+@option("read")
+@option("threads")
 @click.option("--block", type=int, default=8192, show_default=True, metavar="N", help="Objects at a time.")
 @click.option("--restart", is_flag=True, help="Start anew, instead of going on with what an earlier run left.")
 @speaking
@@ -29,7 +30,7 @@ def assign(
     file: Path,
     out: Path,
     format_: str | None,
-    reading: tuple[str, ...],
+    read: Mapping[str, Any],
     threads: int | None,
     block: int,
     restart: bool,
@@ -44,10 +45,10 @@ def assign(
     """
     from ...estimators.model_file import load
     from ...predict.assign_all import assign_all
-    from ..new_objects import queries_in
+    from ..new_objects import queries_in, query_options
 
     fitted = load(model)
-    given = reading if format_ is None else (*reading, f"format={format_}")
+    given = read if format_ is None else {**read, "format": format_}
     objects, streamed = queries_in(fitted, file, query_options(model, fitted, file, given))
     length = length_of(file, streamed) if shows_progress() and streamed else None
     with watched() as watch, printed("assigned.tsv") if is_stdout(out) else nullcontext(out) as target:

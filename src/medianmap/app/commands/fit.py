@@ -1,4 +1,7 @@
-"""`medianmap fit`: from a file to a folder with the map, its tables, its page and its configuration."""
+"""`medianmap fit`: from a file to a folder with the map, its tables and its page; `medianmap demo`: that of globins.
+
+The options of `fit` (`--grid`, `-k`, `--metric` ...) are made from the table in settings.py.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...utils.tables import counted
-from ..map_options import trained
-from ..options import close, force_option, gzip_option, speaking, threads_option
-from ..progress import watched
-from ..reading import check_data_of, labels_option, param_option, parse_named, parse_params, read_option
-from ..settings import INITS, MAPS, MOST_SEED, FitSettings, parse_grid
+from ..config import merged, read_config
+from ..inputs import check_data_of
+from ..settings import FitSettings, fit_options, force_option, gzip_option, option
+from ..terminal import close, console, speaking, watched
 
 if TYPE_CHECKING:
     from ..run import FitResult
@@ -22,24 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to write.")
-@click.option("--map", "map", type=click.Choice(MAPS), help="Which map; som by default.")
-@click.option("--grid", metavar="ROWSxCOLUMNS", help="Neurons of a SOM, for example 10x10.")
-@click.option("-k", "k", type=click.IntRange(1), help="Prototypes of --map gas or kmeans.")
-@click.option("--metric", metavar="NAME", help="How two objects are compared (see medianmap metrics); by default "
-              "alignment for proteins, edit for other strings, euclidean for vectors, dtw for series.")  # fmt: skip
-@param_option
-@read_option
-@labels_option
-@click.option("--beta", type=float, help="Let labels guide the map: 1 not at all, towards 0 they decide.")
-@click.option("--patch", type=click.IntRange(1), metavar="SIZE", help="One pass in patches of SIZE, for large data.")
-@click.option("--epochs", type=click.IntRange(1), metavar="N", help="Epochs of training; 100, of kmeans at most 300.")
-@click.option("--sigma-start", type=float, help="Width of the neighbourhood at first; half the map by default.")
-@click.option("--sigma-end", type=float, help="Width of the neighbourhood at last; 0.01 by default.")
-@trained
-@click.option("--init", type=click.Choice(INITS), help="How prototypes start; random by default.")
-@click.option("--n-init", type=click.IntRange(1), metavar="N", help="Starts, of which the best is kept; 1 by default.")
-@click.option("--seed", type=click.IntRange(0, MOST_SEED), help="Start of the random numbers; 0 by default.")
-@threads_option
+@fit_options
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings of an earlier run (TOML).")
 @force_option
 @gzip_option
@@ -74,17 +59,9 @@ def fit(
 
 def _settings(file: str | None, config: Path | None, options: dict[str, Any]) -> tuple[FitSettings, dict[str, Any]]:
     """The settings of the configuration, those of the command line in their place."""
-    from ..config import merged, read_config
-
-    given = {name: value for name, value in options.items() if value is not None}
-    given["params"] = parse_params(given["params"])
-    given["read"] = parse_named(given.pop("reading"), "--read", "kind=matrix")
-    if "grid" in given:
-        given["grid"] = parse_grid(given["grid"])
-    if file is not None:
-        given["input"] = file
+    given = {name: value for name, value in {"input": file, **options}.items() if value not in (None, {})}
     before, recorded = read_config(config) if config is not None else ({}, {})
-    settings = merged(before, {name: value for name, value in given.items() if value != {}})
+    settings = merged(before, given)
     if "input" not in settings:
         raise click.UsageError("Missing argument INPUT: the file to map, or - for standard input.")
     return FitSettings(**settings), recorded if settings["input"] == before.get("input") else {}
@@ -111,3 +88,25 @@ def told(result: FitResult) -> Iterator[str]:
     far, border = counted(summary["n_outliers"], "outlier"), counted(summary["n_border_points"], "point")
     yield f"{', '.join(numbers)}; {far}, {border} on borders."
     yield f"Wrote {', '.join(file.name for file in result.files)} into {result.out}"
+
+
+@click.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("medianmap-demo"),
+              show_default=True, help="Folder for the files.")  # fmt: skip
+@option("seed")
+@option("grid", default="6x8", show_default=True, help="Neurons of the map.")
+@option("threads")
+@force_option
+@speaking
+def demo(out: Path, seed: int, grid: tuple[int, int], threads: int | None, force: bool) -> None:
+    """Map 630 globins by how their sequences align, and say where each family lies.
+
+    Example: medianmap demo --grid 8x10 -o my-demo
+    """
+    from ...report.text import render
+    from ..run import run_demo
+
+    with watched() as watch:
+        result = run_demo(out, grid, seed, watch, threads=threads, force=force)
+    console().print(render(result.summary))
+    close("\nWrote " + ", ".join(str(file) for file in result.files))

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...utils.tables import counted, tsv_lines, write_lines
-from ..config import CONFIG, config_lines
-from ..map_options import trained
-from ..options import close, force_option, gzip_option, seed_option, shows_progress, speaking, threads_option
-from ..progress import watched
-from ..reading import length_of, param_option, parse_named, parse_params, read_option
-from ..settings import MAPS, check_neighborhood_fits, make_map, parse_grid
+from ..config import CONFIG, command_text
+from ..inputs import length_of
+from ..settings import MAPS, FitSettings, check_settings, force_option, grid_text, gzip_option, make_map, option
+from ..terminal import close, shows_progress, speaking, watched
 
 if TYPE_CHECKING:
     from ...patches.clusterer import PatchClusterer
@@ -24,25 +22,27 @@ USUAL_K = 50
 
 @click.command()
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
-@click.option("--metric", required=True, metavar="NAME", help="How two objects are compared.")
-@param_option
-@read_option
+@option("metric", required=True)
+@option("params")
+@option("read")
 @click.option("--map", "kind", type=click.Choice(MAPS), default="gas", show_default=True, help="Which map.")
 @click.option("-k", "n_clusters", type=click.IntRange(1), help=f"Prototypes of gas and kmeans; {USUAL_K} by default.")
-@click.option("--grid", default=None, metavar="ROWSxCOLUMNS", help="Neurons of a SOM.")
-@trained
+@option("grid")
+@option("neighborhood")
+@option("annealing")
+@option("refine")
 @click.option("--patch-size", type=click.IntRange(1), default=1000, show_default=True, help="Points of a patch.")
 @click.option("--max-evaluations", type=click.IntRange(1), default=None, help="Budget of dissimilarities.")
 @click.option("--checkpoint", type=click.Path(path_type=Path), default=None, help="File to go on from if killed.")
 @click.option("--tree", is_flag=True, help="Cluster patches by themselves, in parallel, then their prototypes.")
 @click.option("--scheduler", default=None, metavar="ADDRESS", help="Dask scheduler to run the tree on.")
-@threads_option
-@seed_option
+@option("threads")
+@option("seed")
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to write.")
 @force_option
 @gzip_option
 @speaking
-def patches(file: Path, out: Path, gzip: bool, force: bool, reading: tuple[str, ...], **options: Any) -> None:
+def patches(file: Path, out: Path, gzip: bool, force: bool, read: dict[str, Any], **options: Any) -> None:
     """Map the sequences, strings or vectors of INPUT in one pass, patch by patch, in memory that does not grow.
 
     Writes model.mmap, prototypes.tsv and config.toml. With --checkpoint the same command goes on after a run that
@@ -53,7 +53,7 @@ def patches(file: Path, out: Path, gzip: bool, force: bool, reading: tuple[str, 
     from ...estimators.model_file import save
     from ..folder import workshop
 
-    clusterer, source = built(**options), _Objects(file, parse_named(reading, "--read", "id=name"))
+    clusterer, source = built(**options), _Objects(file, read)
     table = "prototypes.tsv.gz" if gzip else "prototypes.tsv"
     with workshop(out, force) as shop, watched() as watch:  # its files are among those of a fit
         length = _length(file)
@@ -71,7 +71,7 @@ def patches(file: Path, out: Path, gzip: bool, force: bool, reading: tuple[str, 
         rows = zip(range(len(ids)), ids, clusterer.medoid_indices_, clusterer.multiplicities_, strict=True)
         lines = tsv_lines(["prototype", "id", "place", "multiplicity"], ((*row, f"{m:g}") for *row, m in rows))
         save(clusterer, shop.files / "model.mmap")
-        config = _config(file, source.options, clusterer, options)
+        config = _config(file, source.options, clusterer, options).rstrip("\n").split("\n")
         write_lines({shop.files / table: lines, shop.files / CONFIG: config})
         shop.deliver()
     stopped = ", stopped by the budget" if clusterer.stopped_early_ else ""
@@ -110,7 +110,7 @@ class _Objects:
         return [found[place] for place in places]
 
 
-def _config(file: Path, read: dict[str, Any], clusterer: PatchClusterer, options: dict[str, Any]) -> list[str]:
+def _config(file: Path, read: dict[str, Any], clusterer: PatchClusterer, options: dict[str, Any]) -> str:
     """config.toml: what decides the pass, with all parameters of the map."""
     from ..config import about_file
 
@@ -119,7 +119,7 @@ def _config(file: Path, read: dict[str, Any], clusterer: PatchClusterer, options
     values = {
         "input": str(file),
         "map": options["kind"],
-        "grid": options["grid"],
+        "grid": options["grid"] and grid_text(options["grid"]),
         "patch_size": clusterer.patch_size,
         "merge": clusterer.merge,
         "max_evaluations": clusterer.max_evaluations,
@@ -128,7 +128,7 @@ def _config(file: Path, read: dict[str, Any], clusterer: PatchClusterer, options
         "metric_params": dict(map_.metric_params or {}),
         "read": read,
     }
-    return config_lines(
+    return command_text(
         values, {"objects": clusterer.n_samples_seen_, "patches": clusterer.n_patches_, **about_file(file)}
     )
 
@@ -136,10 +136,10 @@ def _config(file: Path, read: dict[str, Any], clusterer: PatchClusterer, options
 def built(
     *,
     metric: str,
-    params: tuple[str, ...],
+    params: dict[str, Any],
     kind: str,
     n_clusters: int | None,
-    grid: str | None,
+    grid: tuple[int, int] | None,
     patch_size: int,
     max_evaluations: int | None,
     checkpoint: Path | None,
@@ -158,11 +158,10 @@ def built(
         raise click.UsageError("-k goes with --map gas and kmeans; the neurons of a SOM are given as --grid.")
     if metric == "precomputed":
         raise ValueError("Dissimilarities cannot be streamed in patches; medianmap fit --patch SIZE goes through them.")
-    check_neighborhood_fits(kind, {"--neighborhood": training.get("neighborhood")})
-    map_ = make_map(
-        kind, None if grid is None else parse_grid(grid), n_clusters or USUAL_K,
-        metric=metric, metric_params=parse_params(params), random_state=seed, **training,
-    )  # fmt: skip
+    k = None if grid else n_clusters or USUAL_K
+    settings = FitSettings("", kind, grid=grid, k=k, metric=metric, params=params, seed=seed, **training)
+    check_settings(settings)
+    map_ = make_map(settings)
     return PatchClusterer(
         map_,
         patch_size,

@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import note, seed_option, speaking, threads_option
-from ..output import drawn, is_stdout, picture_format
-from ..progress import watched
-from ..reading import param_option, parse_params, read_dissimilarities, read_objects, read_option
+from ..inputs import chosen_metric, read_given
+from ..settings import FitSettings, make_map, option
+from ..terminal import is_stdout, note, speaking, watched
+from .pictures import drawn, picture_format
 
 if TYPE_CHECKING:
     from ...explore.k_path import KPath
-    from ..watch import Watch
 
-MAPS = {"kmeans": "MedianKMeans", "gas": "MedianNeuralGas"}
 STARTS = {"kmeans": 10, "gas": 1}
 
 
 @click.command()
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
-@click.option("--metric", default="precomputed", show_default=True, metavar="NAME",
-              help="How two objects are compared; by default INPUT holds the dissimilarities.")  # fmt: skip
-@param_option
-@read_option
+@option("metric")
+@option("params")
+@option("read")
 @click.option("-k", "sizes", required=True, metavar="K,K,...", help="Numbers of prototypes, for example 2,5,10,20.")
-@click.option("--map", "kind", type=click.Choice(list(MAPS)), default="kmeans", show_default=True, help="Which map.")
+@click.option("--map", "kind", type=click.Choice(list(STARTS)), default="kmeans", show_default=True, help="Which map.")
 @click.option("--starts", type=click.IntRange(1), default=None, metavar="N",
-              help="Starts of every fit, the best of which counts; by default 10 for kmeans, 1 for gas.")  # fmt: skip
+              help="Starts of every fit, of which the best counts; by default 10 for kmeans, 1 for gas.")  # fmt: skip
 @click.option("--stability", type=click.Choice(["halves", "restarts"]), default="halves", show_default=True,
               help="Compare fits to random halves of the data, or fits to all of them from other starts.")  # fmt: skip
 @click.option("--restarts", type=click.IntRange(1), default=5, show_default=True, metavar="N",
               help="How many of these fits to compare; 1 leaves stability out.")  # fmt: skip
-@seed_option
-@threads_option
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    help="The .tsv or .tsv.gz file to write; - prints it, as by default.",
-)
+@option("seed")
+@option("threads")
+@click.option("-o", "--out", type=click.Path(path_type=Path),
+              help="The .tsv or .tsv.gz file to write; - prints it, as by default.")  # fmt: skip
 @click.option("--plot", type=click.Path(path_type=Path), help="A picture to draw: .svg, .svg.gz, .png or .pdf.")
 @speaking
 def path(
-    file: Path, metric: str, params: tuple[str, ...], reading: tuple[str, ...], sizes: str, kind: str,
+    file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any], sizes: str, kind: str,
     starts: int | None, stability: str, restarts: int, seed: int, threads: int | None, out: Path | None,
     plot: Path | None,
 ) -> None:  # fmt: skip
@@ -69,17 +63,14 @@ def path(
     format_ = "" if plot is None else picture_format(plot, "--plot")
     for each in filter(None, (out, plot)):
         check_target(each)
-    metric_params = parse_params(params)
     with watched() as watch:
-        with followed(watch.progress):
-            X, metric = _compared(file, metric, metric_params, reading, threads, watch)
-        map_ = getattr(medianmap, MAPS[kind])(
-            metric=metric, metric_params=metric_params or None if metric != "precomputed" else None,
-            init="k-medoids++", n_init=starts or STARTS[kind], random_state=seed, n_jobs=threads,
-        )  # fmt: skip
-        found = medianmap.k_path(
-            map_, X, wanted, n_restarts=restarts, stability=stability, on_progress=watch.progress,
-        )  # fmt: skip
+        X, how = _compared(file, metric, params, read, threads)
+        settings = FitSettings(str(file), map=kind, k=wanted[0], init="k-medoids++", n_init=starts or STARTS[kind],
+                               seed=seed, **how)  # fmt: skip
+        with followed(lambda *step: None):  # the steps inside a fit are of no interest here
+            map_ = make_map(settings, n_jobs=threads)
+            found = medianmap.k_path(map_, X, wanted, n_restarts=restarts, stability=stability,
+                                     on_progress=watch.progress)  # fmt: skip
     texts: dict[Path | None, bytes] = {out: as_tsv(found.as_records()).encode()}
     if plot is not None:
         from ...report.plots import KPathDisplay
@@ -94,21 +85,20 @@ def path(
 
 
 def _compared(
-    file: Path, metric: str, params: dict[str, Any], reading: tuple[str, ...], threads: int | None, watch: Watch
-) -> tuple[Any, str]:
-    """What the maps are fitted to, and by which metric; dissimilarities that take their time are computed here."""
+    file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any], threads: int | None
+) -> tuple[Any, dict[str, Any]]:
+    """What the maps are fitted to, and by which metric; all pairs are computed here where that saves time."""
     from ...sources.all_pairs import all_pairs
     from ...sources.memory import fits
 
-    if metric == "precomputed":
-        return read_dissimilarities(file, reading), metric
-    records = read_objects(file, reading)
-    if records.kind == "vectors" or not fits(len(records)):
-        return records.objects, metric
-    return all_pairs(
-        records.objects, metric, metric_params=params, ids=records.ids, n_jobs=threads,
-        on_progress=watch.progress,
-    ), "precomputed"  # fmt: skip
+    given = read_given(str(file), read)
+    metric = chosen_metric(given, metric)
+    if given.source is not None:
+        return given.source, {"metric": metric}
+    if given.kind == "vectors" or not fits(len(given)):
+        return given.objects, {"metric": metric, "params": params}
+    matrix = all_pairs(given.objects, metric, metric_params=params, ids=given.ids, n_jobs=threads)
+    return matrix, {"metric": "precomputed"}
 
 
 def parse_sizes(text: str) -> list[int]:

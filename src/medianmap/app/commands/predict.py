@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ..options import shows_progress, speaking, threads_option
-from ..progress import watched
-from ..reading import length_of, query_options, read_option
+from ..inputs import length_of
+from ..settings import option
+from ..terminal import shows_progress, speaking, watched
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file", metavar="INPUT")
 @click.option("-o", "--out", default="-", metavar="FILE", help="A .tsv or .tsv.gz file; standard output by default.")
-@read_option
-@threads_option
+@option("read")
+@option("threads")
 @speaking
-def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads: int | None) -> None:
+def predict(model: Path, file: str, out: str, read: Mapping[str, Any], threads: int | None) -> None:
     """Place the objects of INPUT on the map of MODEL: nearest and second nearest prototype, class if it knows any.
 
     INPUT is what the model was fitted on: sequences, strings, vectors, read as a stream; or, for a model of
@@ -40,12 +42,12 @@ def predict(model: Path, file: str, out: str, reading: tuple[str, ...], threads:
     from ...estimators.model_file import load
     from ...predict.assign_all import assigned_lines
     from ...utils.tables import write_lines
-    from ..new_objects import queries_in
+    from ..new_objects import queries_in, query_options
 
     if out != "-":
         _check_name(Path(out))
     fitted = load(model)
-    objects, streamed = queries_in(fitted, file, query_options(model, fitted, file, reading))
+    objects, streamed = queries_in(fitted, file, query_options(model, fitted, file, read))
     with watched() as watch:
         length = length_of(Path(file), streamed) if streamed and shows_progress() else None
         told = assigned_lines(

@@ -1,17 +1,18 @@
-"""`medianmap plot`: a picture of a saved model, with its data where the picture needs them."""
+"""`medianmap report`: the HTML page of a model, made anew; `medianmap plot`: one picture of it."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..options import close, note, speaking, threads_option
-from ..output import DPI, drawn, is_stdout, picture_format
-from ..progress import watched
-from ..reading import labels_option, own_data, read_option, read_options, settings_beside
+from ..inputs import own_data, read_given, read_options, settings_beside
+from ..settings import option
+from ..terminal import close, is_stdout, note, speaking, watched
 
 # Pictures, each with whether it is drawn on the grid of a SOM.
 PICTURES = {
@@ -27,6 +28,53 @@ PICTURES = {
 OF_DATA = ("quality", "labels", "topology")
 OF_PROTOTYPES = ("u-matrix", "superclusters")  # a map of a matrix knows its prototypes by their places in it alone
 
+ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
+DPI = 150
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file", metavar="[INPUT]", required=False)
+@click.option("-o", "--out", default="report.html", show_default=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="The page to write; - prints it.")  # fmt: skip
+@option("labels")
+@option("read")
+@click.option("--title", help="Heading of the page.")
+@option("threads")
+@speaking
+def report(
+    model: Path, file: str | None, out: Path, labels: str | None, read: Mapping[str, Any], title: str | None,
+    threads: int | None,
+) -> None:  # fmt: skip
+    """Make one self-contained HTML page of MODEL and the data in INPUT: those it was fitted on, or others.
+
+    A config.toml beside MODEL, as medianmap fit leaves it, says what INPUT, --labels and --read are where they are not
+    given here.
+
+    Example: medianmap report map/model.mmap --labels families.tsv -o families.html
+    """
+    from ...estimators.model_file import load
+    from ...utils.files import check_target, write_text
+
+    if not is_stdout(out):
+        check_target(out)
+    fitted = load(model)
+    settings = settings_beside(model)
+    if file is None and "input" not in settings:
+        raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / 'config.toml'} that names a file.")
+    if file is None:
+        file, labels = own_data(model, settings), labels or settings.get("labels")
+    options = read_options(file, read, settings)
+    with watched() as watch:
+        from ..page import page_of_file
+
+        page = page_of_file(fitted, file, options, labels, settings, watch, threads, title)
+    if is_stdout(out):
+        sys.stdout.buffer.write(page.encode())
+    else:
+        write_text(out, page)
+        close(f"Wrote {out}")
+
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
@@ -35,17 +83,17 @@ OF_PROTOTYPES = ("u-matrix", "superclusters")  # a map of a matrix knows its pro
               help="The picture; by default hits of a SOM, topology of other maps.")  # fmt: skip
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
               help="The .svg, .svg.gz, .png or .pdf file to write; - for SVG on standard output.")  # fmt: skip
-@labels_option
+@option("labels")
 @click.option("--component", default=None, metavar="NAME|N", help="Which coordinate, by name or number from 0.")
 @click.option("--groups", type=click.IntRange(1), default=None, metavar="N",
               help="Number of superclusters; by default the one of best silhouette.")  # fmt: skip
-@click.option("--dpi", type=click.IntRange(10, 1200), default=DPI, show_default=True, help="Dots an inch of a .png.")
-@read_option
-@threads_option
+@click.option("--dpi", type=click.IntRange(10, 1200), default=DPI, show_default=True, help="Dots per inch of a .png.")
+@option("read")
+@option("threads")
 @speaking
 def plot(
     model: Path, file: Path | None, what: str | None, out: Path, labels: str | None, component: str | None,
-    groups: int | None, dpi: int, reading: tuple[str, ...], threads: int | None,
+    groups: int | None, dpi: int, read: Mapping[str, Any], threads: int | None,
 ) -> None:  # fmt: skip
     """Draw a MODEL: its hits, U-matrix, training and more; of its data in INPUT also quality, labels and topology.
 
@@ -64,10 +112,8 @@ def plot(
     fitted = load(model)
     picture = _choose(fitted, model, what)
     _refuse_idle(picture, {"--labels": labels, "--component": component, "--groups": groups})
-    from ...utils.progress import followed
-
-    with watched() as watch, followed(watch.progress):
-        X, y = _data(fitted, model, file, picture, reading, labels)
+    with watched():
+        X, y = _data(fitted, model, file, picture, read, labels)
         points = None
         if picture in OF_DATA:
             from ...predict.nearest import two_best
@@ -126,18 +172,17 @@ def _choose(fitted: Any, model: Path, what: str | None) -> str:
 def _refuse_idle(picture: str, given: dict[str, Any]) -> None:
     """An option that the picture does not use was meant for another picture."""
     uses = {"--labels": ("labels", "topology"), "--component": ("component",), "--groups": ("superclusters",)}
-    for option, value in given.items():
-        if value is not None and picture not in uses[option]:
-            raise click.UsageError(f"{option} goes with --what {' or '.join(uses[option])}, not with {picture}.")
+    for name, value in given.items():
+        if value is not None and picture not in uses[name]:
+            raise click.UsageError(f"{name} goes with --what {' or '.join(uses[name])}, not with {picture}.")
 
 
 def _data(
-    fitted: Any, model: Path, file: Path | None, picture: str, reading: tuple[str, ...], labels: str | None
+    fitted: Any, model: Path, file: Path | None, picture: str, read: Mapping[str, Any], labels: str | None
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
     from ...explore.prototypes import needs_matrix
     from ...predict.queries import fitted_on_dissimilarities, map_of
-    from ..data import read_given
 
     map_ = map_of(fitted)
     of_matrix = fitted_on_dissimilarities(map_)
@@ -151,7 +196,7 @@ def _data(
         raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")
     if file is None:
         file, labels = Path(own_data(model, settings)), labels or settings.get("labels")
-    given = read_given(str(file), read_options(file, reading, settings), labels)
+    given = read_given(str(file), read_options(file, read, settings), labels)
     if given.note:
         note(f"{file}: {given.note}")
     if picture == "labels" and given.labels is None:
@@ -166,3 +211,32 @@ def _write(out: Path, content: bytes) -> None:
         sys.stdout.buffer.write(content)
     else:
         write_bytes(out, content)
+
+
+# --- Pictures as bytes: the name of a file says what is drawn; the same model gives the same bytes
+
+
+def picture_format(out: Path, option: str) -> str:
+    """'svg', 'png' or 'pdf'; an error at once for another ending, or where there is nothing to draw with."""
+    from ...utils.extras import require
+
+    name = out.name.lower()
+    if not name.endswith(ENDINGS):
+        said = f"{out} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}: that says what is drawn."
+        raise click.BadParameter(said, param_hint=option)
+    require("matplotlib", "plot", "A picture")
+    return Path(name.removesuffix(".gz")).suffix.removeprefix(".")
+
+
+def drawn(make: Callable[[], Any], format_: str, dpi: int = DPI) -> bytes:
+    """The picture of the display that `make` returns."""
+    from ...utils.extras import require
+
+    # Bytes that repeat: no date, and ids of an SVG that do not come by chance. Letters stay letters.
+    how = {"backend": "agg", "svg.hashsalt": "medianmap", "svg.fonttype": "none"}
+    date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format_, {})
+    with require("matplotlib", "plot", "A picture").rc_context(how):
+        figure, content = make().figure_, BytesIO()
+        figure.savefig(content, format=format_, dpi=dpi, metadata=date)
+        require("matplotlib.pyplot", "plot", "A picture").close(figure)
+    return content.getvalue()
