@@ -33,15 +33,15 @@ NEIGHBOURS = {k: f"{k}-NN" for k in (1, 12)}
 
 def maps(seed: int, n_epochs: int = 200, threads: int | None = None) -> dict[str, Any]:
     """The maps by name."""
-    shared: dict[str, Any] = {"n_epochs": n_epochs, "random_state": seed, "n_jobs": threads}
+    shared: dict[str, Any] = {"random_state": seed, "n_jobs": threads}
     median: dict[str, Any] = {"metric": "sqeuclidean", **shared}
     return {
-        BATCH: BatchNeuralGas(K, **shared),
-        BATCH_MEANS: BatchKMeans(K, **shared),
-        MEDIAN: MedianNeuralGas(K, annealing="median", **median),
-        MEDIAN_MEANS: MedianKMeans(K, annealing="median", **median),
-        DEFAULT: MedianNeuralGas(K, **median),
-        DEFAULT_MEANS: MedianKMeans(K, **median),
+        BATCH: BatchNeuralGas(K, n_epochs=n_epochs, **shared),
+        BATCH_MEANS: BatchKMeans(K, max_iter=n_epochs, **shared),
+        MEDIAN: MedianNeuralGas(K, n_epochs=n_epochs, annealing="median", **median),
+        MEDIAN_MEANS: MedianKMeans(K, max_iter=n_epochs, annealing="median", **median),
+        DEFAULT: MedianNeuralGas(K, n_epochs=n_epochs, **median),
+        DEFAULT_MEANS: MedianKMeans(K, max_iter=n_epochs, **median),
     }
 
 

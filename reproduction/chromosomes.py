@@ -64,11 +64,11 @@ class Setting:
     def map(self, seed: int, n_epochs: int, threads: int | None) -> Any:
         """The map, with another number of epochs where a run is to be quick."""
         shared: dict[str, Any] = {"metric": "precomputed", "annealing": self.annealing, "init": self.init}
-        shared |= {"collisions": self.collisions, "n_epochs": n_epochs, "random_state": seed, "n_jobs": threads}
-        shared["refine"] = self.refine
+        shared |= {"collisions": self.collisions, "refine": self.refine, "random_state": seed, "n_jobs": threads}
         if self.kind == "K-means":
-            return MedianKMeans(self.K, **shared)
-        return MedianNeuralGas(self.K, sigma_start=self.sigma_start, neighborhood=self.neighborhood, **shared)
+            return MedianKMeans(self.K, max_iter=n_epochs, **shared)
+        annealed = {"n_epochs": n_epochs, "sigma_start": self.sigma_start, "neighborhood": self.neighborhood}
+        return MedianNeuralGas(self.K, **annealed, **shared)
 
 
 def chapter(K: int) -> Setting:
