@@ -187,7 +187,7 @@ def test_mistakes_are_said(rng):
         beta_path(clf, D, [-1] * 10 + [0, 1] * 5, cv=halves)
     with pytest.raises(ValueError, match="n_clusters = 11 exceeds n_samples = 10"):
         beta_path(PrototypeClassifier(MedianKMeans(11, metric="precomputed")), D, np.arange(20) % 2, cv=halves)
-    with pytest.raises(ValueError, match="X is a source of dissimilarities already"):
+    with pytest.raises(ValueError, match="X is a source of dissimilarities"):
         beta_path(PrototypeClassifier(MedianKMeans(2)), as_dissimilarity(D), np.arange(20) % 2)
     with pytest.raises(ValueError, match="label_scale is 'max'"):
         beta_path(PrototypeClassifier(clf.estimator, label_scale="max"), D, np.arange(20) % 2)

@@ -25,6 +25,7 @@ from medianmap import (
     check_dissimilarity,
 )
 from medianmap.core.quality import topographic_error
+from medianmap.estimators.base import BaseMap
 from medianmap.explore import superclusters, two_best
 from medianmap.report.exemplars import alphabet_of, exemplar_drawings
 from medianmap.report.html import PER_LISTED, RAMPS, caps, embedded, n_bytes, render
@@ -210,7 +211,7 @@ def test_exemplars_by_their_kind(som, rng):
     )
 
     def kind_of(W, metric=None):
-        return exemplar_drawings(None, type("Fitted", (), {"cluster_centers_": W, "metric": metric})(), None)
+        return exemplar_drawings(None, type("Fitted", (BaseMap,), {"cluster_centers_": W, "metric": metric})(), None)
 
     assert kind_of(["ACGT", "GGCA"])["alphabet"] == "dna"
     assert kind_of(["MKVLAW", "MTEYKL"])["alphabet"] == "protein"

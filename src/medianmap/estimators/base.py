@@ -248,6 +248,37 @@ class BaseMap(
         """Whether X, or by default anything, is read as dissimilarities rather than as objects or vectors."""
         return False
 
+    @property
+    def _starting_map(self) -> BaseMap:
+        """The map whose `init` draws the start of a fit."""
+        return self
+
+    def _n_at_start(self, n: int) -> int:
+        """How many of n points the start is drawn among."""
+        return n
+
+    def _reseeded(self, seed: int) -> Self:
+        """An unfitted copy that starts from this seed and will have labels_."""
+        return clone(self).set_params(random_state=seed)
+
+    @property
+    def _squared(self) -> bool:
+        """Whether dissimilarities are squared distances."""
+        return False
+
+    @property
+    def _needs_matrix(self) -> bool:
+        """Whether the map knows its prototypes only by their places in a matrix."""
+        return False
+
+    def _between_prototypes(self) -> FloatArray:
+        """(K, K) dissimilarities between the prototypes of a map that does not need a matrix for it."""
+        raise NotImplementedError
+
+    def _exemplar_objects(self) -> Any:
+        """The K objects that show what the prototypes are like; None if the map does not hold them."""
+        return self.cluster_centers_
+
     def _object_metric(self, fitted: bool) -> BoundMetric | None:
         """The metric that compares objects, with its parameters as passed or as fixed by the fit; None for vectors."""
         return None
@@ -385,6 +416,10 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
 
     def _reads_matrix(self, X: Any = None) -> bool:
         return bool(isinstance(self.metric, str) and self.metric == "precomputed") or is_source(X)
+
+    @property
+    def _squared(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "sqeuclidean"
 
     def _object_metric(self, fitted: bool) -> BoundMetric:
         return bind(self.metric, self.metric_params_ if fitted else self.metric_params)

@@ -50,6 +50,14 @@ class BatchMap(BatchParameters, BaseMap):
 
     # --- what the folders above ask
 
+    @property
+    def _squared(self) -> bool:
+        return True
+
+    def _between_prototypes(self) -> FloatArray:
+        W = np.asarray(self.cluster_centers_, np.float64)
+        return squared_distances(W, W, self.n_jobs)
+
 
 @documented
 @parameters

@@ -13,7 +13,9 @@ from ..core.engine import State
 from ..core.spaces import MedianSpace, Space
 from ..search import CHOICES, check_search_fits
 from ..sources.base import FloatArray, IntArray, Source
+from ..sources.computed import ROWS_A_STEP, take
 from ..utils.checks import check_choice, check_count
+from ..utils.progress import in_steps
 from .base import DissimilarityMap, KMeansMap, NeuralGasMap, SOMMap, among, source_of
 from .fit import Plan
 from .parameters import ANNEALINGS, COLLISIONS, REFINEMENTS, MedianParameters, documented, parameters
@@ -99,6 +101,15 @@ class MedianMap(MedianParameters, DissimilarityMap):
         self, places: IntArray, objects: Any, D: NDArray[Any] | None, each: int, ids: Sequence[str] | None
     ) -> dict[str, Any]:
         return {"medoid_indices_": places, "cluster_centers_": objects}
+
+    @property
+    def _needs_matrix(self) -> bool:
+        return self._reads_matrix()
+
+    def _between_prototypes(self) -> FloatArray:
+        metric, W = self._object_metric(fitted=True), self.cluster_centers_
+        rows = in_steps("exemplars", len(W), ROWS_A_STEP)
+        return np.concatenate([metric.between(take(W, part), W) for part in rows])
 
 
 @documented

@@ -97,6 +97,17 @@ class RelationalMap(RelationalParameters, DissimilarityMap):
             fitted["support_ids_"] = [ids[i] for i in support.tolist()]
         return fitted
 
+    def _between_prototypes(self) -> FloatArray:
+        return np.asarray(self.prototype_dissimilarities_)
+
+    def _exemplar_objects(self) -> Any:
+        """The data points nearest to the prototypes; None if one of them has no weight in any prototype."""
+        objects = getattr(self, "support_objects_", None)
+        at: IntArray = np.searchsorted(self.support_, np.asarray(self.exemplar_indices_))
+        if objects is None or not np.array_equal(self.support_.take(at, mode="clip"), self.exemplar_indices_):
+            return None
+        return take(objects, at)
+
 
 @documented
 @parameters

@@ -1,9 +1,8 @@
-"""What a fitted map shows, as arrays: everything that pictures draw is computed here and nowhere else."""
+"""What a fitted map shows, as arrays: U-matrix, hits, shares, groups, layout, stability. Pictures draw only these."""
 
 from __future__ import annotations
 
 from ..predict.nearest import border_points, outliers, two_best
-from .groups import Superclusters, superclusters
 from .prototypes import (
     UMatrix,
     class_shares,
@@ -15,10 +14,10 @@ from .prototypes import (
     u_matrix,
 )
 from .stability import Stability, restart_stability
-from .topology import Layout, layout, topology_graph
+from .topology import PlaneLayout, Superclusters, layout, superclusters, topology_graph
 
 __all__ = [
-    "Layout",
+    "PlaneLayout",
     "Stability",
     "Superclusters",
     "UMatrix",

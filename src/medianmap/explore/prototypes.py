@@ -10,31 +10,20 @@ from numpy.typing import NDArray
 
 from ..core.labels import as_label_vectors
 from ..core.neighborhood import Lattice
-from ..core.vectors import squared_distances
-from ..estimators.batch import BatchMap
-from ..estimators.relational import RelationalMap
-from ..metrics.registry import bind
-from ..predict.queries import SourceRows, as_queries, dissimilarities, fitted_on_dissimilarities, map_of
+from ..estimators.base import BaseMap
+from ..predict.queries import SourceRows, as_queries, dissimilarities, map_of
 from ..sources.base import FloatArray, IntArray
-from ..sources.computed import ROWS_A_STEP, take
 from ..utils.checks import check_weights
-from ..utils.progress import in_steps
 from ..utils.tables import table
 from ..utils.threads import limited
 
 
-def exemplars_of(fitted: Any) -> Any:
-    """The K objects that show what the prototypes are like; None where the map was fitted on a matrix.
+def exemplars_of(fitted: BaseMap) -> Any:
+    """The K objects that show what the prototypes are like; None if the map was fitted on a matrix.
 
-    Of a relational map, whose prototypes are combinations, those are the data points nearest to them.
+    For a relational map, whose prototypes are combinations, those are the data points nearest to them.
     """
-    if not isinstance(fitted, RelationalMap):
-        return fitted.cluster_centers_
-    objects = getattr(fitted, "support_objects_", None)
-    at: IntArray = np.searchsorted(fitted.support_, np.asarray(fitted.exemplar_indices_))
-    if objects is None or not np.array_equal(fitted.support_.take(at, mode="clip"), fitted.exemplar_indices_):
-        return None  # a point of vanishing weight is not kept
-    return take(objects, at)
+    return fitted._exemplar_objects()
 
 
 def lattice_of(model: Any) -> Lattice:
@@ -56,19 +45,10 @@ def prototype_dissimilarities(model: Any, X: Any = None) -> FloatArray:
     """
     fitted = map_of(model)
     with limited(fitted.n_jobs):
-        if isinstance(fitted, BatchMap):
-            W = np.asarray(fitted.cluster_centers_, np.float64)
-            return squared_distances(W, W, fitted.n_jobs)
-        if isinstance(fitted, RelationalMap):
-            return np.asarray(fitted.prototype_dissimilarities_)
-        if not fitted_on_dissimilarities(fitted):
-            metric, W = bind(fitted.metric, fitted.metric_params_), fitted.cluster_centers_
-            rows = in_steps("exemplars", len(W), ROWS_A_STEP)
-            return np.concatenate([metric.between(take(W, part), W) for part in rows])
-        return _out_of_matrix(fitted, X)
+        return _from_matrix(fitted, X) if fitted._needs_matrix else fitted._between_prototypes()
 
 
-def _out_of_matrix(fitted: Any, X: Any) -> FloatArray:
+def _from_matrix(fitted: Any, X: Any) -> FloatArray:
     if X is None:
         raise ValueError("The map holds no prototypes but their places in a matrix; pass the matrix as X.")
     queries, w = as_queries(fitted, X, None), fitted.medoid_indices_
@@ -79,15 +59,14 @@ def _out_of_matrix(fitted: Any, X: Any) -> FloatArray:
     return dissimilarities(fitted, next(queries.blocks(fitted.n_features_in_)), fitted.n_jobs)[w]
 
 
-def needs_matrix(fitted: Any) -> bool:
-    """Whether the map knows its prototypes by their places in a matrix alone."""
-    return fitted_on_dissimilarities(fitted) and not isinstance(fitted, RelationalMap)
+def needs_matrix(fitted: BaseMap) -> bool:
+    """Whether the map knows its prototypes only by their places in a matrix."""
+    return fitted._needs_matrix
 
 
-def as_lengths(fitted: Any, P: FloatArray) -> FloatArray:
+def as_lengths(fitted: BaseMap, P: FloatArray) -> FloatArray:
     """P (K, K) as lengths to be laid out: the roots of squared distances, those of batch maps and "sqeuclidean"."""
-    squared = isinstance(fitted, BatchMap) or (isinstance(fitted.metric, str) and fitted.metric == "sqeuclidean")
-    return np.sqrt(np.maximum(P, 0.0)) if squared else P  # rounding may leave less than 0 of combinations
+    return np.sqrt(np.maximum(P, 0.0)) if fitted._squared else P  # between combinations rounding may leave less than 0
 
 
 def symmetrized(P: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.engine import State
 from ..core.spaces import Space
-from ..estimators.base import BaseMap
+from ..estimators.base import BaseMap, check_map
 from ..estimators.fit import Supervision, Trained, as_generator
 from ..sources import ALL
 from ..sources.base import FloatArray, Index, IntArray
@@ -74,8 +74,7 @@ class Refits:
 
 def check_estimator(estimator: Any) -> None:
     """A map whose fits can go on from each other, with parameters that are valid."""
-    if not hasattr(estimator, "_for_refit"):
-        raise TypeError(f"estimator is a {type(estimator).__name__}; pass one of medianmap's maps.")
+    check_map(estimator)
     estimator._check_parameters()
 
 

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from ..core.start import LANDMARKS
-from ..estimators.base import BaseMap
 from ..estimators.fit import as_generator
-from ..patches.clusterer import PatchClusterer
 from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_count
 
@@ -47,14 +44,14 @@ def restart_stability(
     """Fit a map n_restarts times from different starts and count how often points share a prototype.
 
     estimator : a map or a PatchClusterer, fitted or not; clones of it are fitted.
-    X : the training data. Where a metric is dear compute its matrix once and pass metric="precomputed".
+    X : the training data. If a metric is expensive, compute its matrix once and pass metric="precomputed".
     n_points : most points of the sample; `together` holds the square of it.
     random_state : seeds the starts and the sample; the estimator's own is not used.
     """
     check_count(n_restarts, "n_restarts", at_least=2)
     check_count(n_points, "n_points")
-    inner = estimator.estimator if isinstance(estimator, PatchClusterer) else estimator
-    if not isinstance(inner, BaseMap):
+    inner: Any = getattr(estimator, "_starting_map", None)
+    if not hasattr(inner, "_reseeded"):
         raise TypeError(f"estimator is a {type(estimator).__name__}; pass one of medianmap's maps or a PatchClusterer.")
     if not isinstance(inner.init, str):
         raise ValueError("init fixes the start, so all runs would be the same; set init='random' or 'k-medoids++'.")
@@ -62,9 +59,10 @@ def restart_stability(
     seeds = rng.integers(2**31 - 1, size=n_restarts)
     runs: list[IntArray] = []
     for seed in seeds:
-        runs.append(_refitted(estimator, int(seed), X, sample_weight))
+        runs.append(estimator._reseeded(int(seed)).fit(X, sample_weight=sample_weight).labels_)
         if inner.init == "embedding" and len(runs) == 1:
-            _check_landmarks(estimator, len(runs[0]) if sample_weight is None else int(np.count_nonzero(sample_weight)))
+            n = len(runs[0]) if sample_weight is None else int(np.count_nonzero(sample_weight))
+            _check_landmarks(estimator._n_at_start(n))
     N = len(runs[0])
     points = np.arange(N) if n_points >= N else np.sort(rng.choice(N, n_points, replace=False))
     prototypes = np.stack(runs)[:, points]
@@ -72,19 +70,8 @@ def restart_stability(
     return Stability(points, prototypes, together, firmness(together), agreement(prototypes))
 
 
-def _refitted(estimator: Any, seed: int, X: Any, sample_weight: Any) -> IntArray:
-    again = clone(estimator)
-    if isinstance(again, PatchClusterer):
-        again.set_params(estimator__random_state=seed, compute_labels=True, checkpoint=None)
-    else:
-        again.set_params(random_state=seed)
-    return again.fit(X, sample_weight=sample_weight).labels_
-
-
-def _check_landmarks(estimator: Any, n: int) -> None:
-    """ValueError if a start by embedding among n points, or those of the first patch, leaves nothing to chance."""
-    if isinstance(estimator, PatchClusterer):
-        n = min(n, estimator.patch_size if estimator.n_patches is None else -(-n // estimator.n_patches))
+def _check_landmarks(n: int) -> None:
+    """ValueError if a start by embedding among n points leaves nothing to chance."""
     if n <= LANDMARKS:
         raise ValueError(
             f"init='embedding' draws from more than {LANDMARKS} points only: with {n} all runs start, and end, the "

@@ -1,4 +1,4 @@
-"""Maps without a lattice: which prototypes are neighbours in the data, and where to draw them in the plane."""
+"""Which prototypes belong together: the topology graph, their layout in the plane, and superclusters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.base import FloatArray
-from ..utils.checks import check_count, check_weights
+from ..sources.base import FloatArray, IntArray
+from ..utils.checks import check_choice, check_count, check_weights
 from ..utils.progress import step
 from ..utils.tables import table
 from ..utils.threads import limited
@@ -17,6 +17,9 @@ from .prototypes import symmetrized
 
 # Stress that falls by less than this share has settled, as far as an eye can tell.
 SETTLED = 1e-5
+METHODS = ("average", "complete", "single", "weighted")
+# More groups than these need colours that cannot be told apart.
+MOST_GROUPS = 8
 
 
 def topology_graph(points: NDArray[Any], sample_weight: Any = None) -> NDArray[Any]:
@@ -34,26 +37,26 @@ def topology_graph(points: NDArray[Any], sample_weight: Any = None) -> NDArray[A
 
 
 @dataclass(frozen=True)
-class Layout:
-    """positions (K, 2) in the plane, centred; stress: Kruskal's, 0 where all dissimilarities are drawn exactly."""
+class PlaneLayout:
+    """positions (K, 2) in the plane, centred; stress: Kruskal's, 0 if all dissimilarities are drawn exactly."""
 
     positions: FloatArray
     stress: float
 
 
-def layout(P: FloatArray, max_iter: int = 300) -> Layout:
+def layout(P: FloatArray, max_iter: int = 300) -> PlaneLayout:
     """Positions z that lower sum_{a<b} (s_ab - |z_a - z_b|)^2, s = (P + P^T) / 2 (metric scaling by SMACOF).
 
-    P : (K, K) dissimilarities of the prototypes. Of squared distances pass the roots, or far points crowd out the near.
+    P : (K, K) dissimilarities of the prototypes. For squared distances pass their roots; otherwise large ones dominate.
 
-    Nothing is drawn by chance: it starts from classical scaling, whose axes point to their largest coordinate.
+    Nothing is random: it starts from classical scaling, with the sign of each axis fixed by its largest coordinate.
     stress = sqrt(sum (s - |z_a - z_b|)^2 / sum s^2).
     """
     check_count(max_iter, "max_iter")
     K, S = len(P), symmetrized(P)
     largest = float(S.max())
     if largest == 0:
-        return Layout(np.zeros((K, 2)), 0.0)
+        return PlaneLayout(np.zeros((K, 2)), 0.0)
     S /= largest
     with limited(1):  # the same positions at any number of threads
         z = _classical(S)
@@ -68,7 +71,7 @@ def layout(P: FloatArray, max_iter: int = 300) -> Layout:
             np.fill_diagonal(B, -B.sum(axis=1))
             z = B @ z / K
         error = ((S - _distances(z)) ** 2).sum() / (S**2).sum()
-    return Layout(z * largest, float(np.sqrt(error)))
+    return PlaneLayout(z * largest, float(np.sqrt(error)))
 
 
 def _classical(S: FloatArray) -> FloatArray:
@@ -89,3 +92,53 @@ def _distances(z: FloatArray) -> FloatArray:
     from scipy.spatial.distance import cdist
 
     return cdist(z, z)
+
+
+@dataclass(frozen=True)
+class Superclusters:
+    """groups (K,): the group of each prototype, numbered from that of the first prototype; linkage (K - 1, 4): SciPy's.
+
+    silhouettes : number of groups -> mean silhouette of the prototypes, if the number was chosen by it.
+    """
+
+    groups: IntArray
+    linkage: FloatArray
+    silhouettes: dict[int, float]
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max()) + 1
+
+
+def superclusters(P: FloatArray, n_groups: int | None = None, method: str = "average") -> Superclusters:
+    """SciPy's linkage of the prototypes by (P + P^T) / 2, cut into n_groups groups.
+
+    P : (K, K) dissimilarities of the prototypes, not necessarily symmetric.
+    n_groups : None takes the number from 2 to 8 with the largest mean silhouette, the smallest on ties.
+    method : "average", "complete", "single" or "weighted": the methods that need no vectors.
+    """
+    from scipy.cluster.hierarchy import cut_tree, linkage
+    from scipy.spatial.distance import squareform
+
+    check_choice(method, "method", METHODS)
+    K = len(P)
+    if n_groups is not None and check_count(n_groups, "n_groups") > K:
+        raise ValueError(f"n_groups = {n_groups} exceeds the {K} prototypes; ask for fewer groups.")
+    if K == 1:
+        return Superclusters(np.zeros(1, np.intp), np.empty((0, 4)), {})
+    S = symmetrized(P)
+    tree = linkage(squareform(S, checks=False), method)
+    silhouettes: dict[int, float] = {}
+    if n_groups is None:
+        silhouettes = _silhouettes(S, tree)
+        n_groups = max(silhouettes, key=lambda n: silhouettes[n], default=1)
+    return Superclusters(cut_tree(tree, n_groups)[:, 0].astype(np.intp), tree, silhouettes)
+
+
+def _silhouettes(S: FloatArray, tree: FloatArray) -> dict[int, float]:
+    from scipy.cluster.hierarchy import cut_tree
+    from sklearn.metrics import silhouette_score
+
+    numbers = range(2, min(MOST_GROUPS, len(S) - 1) + 1)
+    cuts = cut_tree(tree, numbers) if numbers else np.empty((len(S), 0))
+    return {n: float(silhouette_score(S, cuts[:, k], metric="precomputed")) for k, n in enumerate(numbers)}

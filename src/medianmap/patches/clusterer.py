@@ -15,6 +15,7 @@ from sklearn.base import (
     ClusterMixin,
     MetaEstimatorMixin,
     TransformerMixin,
+    clone,
 )
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -478,6 +479,20 @@ class PatchClusterer(
     def _answering_map(self) -> BaseMap:
         """The fitted map that answers for this model."""
         return self.map_
+
+    @property
+    def _starting_map(self) -> BaseMap:
+        """The map whose `init` draws the start of a fit."""
+        return self.estimator
+
+    def _n_at_start(self, n: int) -> int:
+        """How many of n points the start is drawn among: those of the first patch."""
+        return min(n, self.patch_size if self.n_patches is None else -(-n // self.n_patches))
+
+    def _reseeded(self, seed: int) -> Self:
+        """An unfitted copy that starts from this seed and will have labels_."""
+        copy: Self = clone(self)
+        return copy.set_params(estimator__random_state=seed, compute_labels=True, checkpoint=None)
 
 
 def _seed(estimator: BaseMap) -> int:

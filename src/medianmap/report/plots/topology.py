@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...explore import Layout, class_shares, layout, prototype_dissimilarities, topology_graph, two_best
+from ...explore import PlaneLayout, class_shares, layout, prototype_dissimilarities, topology_graph, two_best
 from ...explore.prototypes import as_lengths
 from ...predict.queries import map_of
 from ...sources.base import FloatArray
@@ -41,7 +41,7 @@ class TopologyDisplay:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: PlaneLayout,
         edges: NDArray[Any],
         hits: FloatArray,
         *,
