@@ -102,7 +102,7 @@ __all__ = [
 # These names are modules. `report` can be called: importing anything of it would replace a function of that name.
 _MODULES = ("label_report", "report")
 # What lower folders ask of higher ones beside the public names, see utils/providers.py.
-_HOME_OF_VIEWS = {"notebook_view": ".report.notebook"}
+_HOME_OF_VIEWS = {"notebook_view": ".report.notebook", "plot_model": ".report.plots"}
 
 
 def __getattr__(name: str) -> Any:

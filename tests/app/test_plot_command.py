@@ -10,10 +10,10 @@ from support.extras import optional
 from support.maps import blob_distances, blobs
 
 from medianmap import BatchNeuralGas, BatchSOM, MedianNeuralGas, MedianSOM, PatchClusterer, all_pairs, load, save
-from medianmap.app.commands.pictures import PICTURES, draw, pictures_of
 from medianmap.app.main import main
+from medianmap.report.plots import PICTURES, pictures_of
 
-GRID = [name for name, on_grid in PICTURES.items() if on_grid]
+GRID = [name for name, picture in PICTURES.items() if picture.on_grid]
 WORDS = ["alpha", "alpine", "alps", "beta", "bet", "beat", "gamma", "gam", "game", "gem"]
 
 
@@ -76,11 +76,11 @@ def test_a_som_of_vectors_has_every_picture(what, here, capsys):
 
 def test_what_is_drawn_are_the_numbers_of_the_model(models):
     som = load(models / "som.mmap")
-    np.testing.assert_array_equal(draw(som, "hits", None, None, None, None).cells_.get_array(), som.hits_)
-    plane = draw(som, "component", None, None, "2", None).cells_.get_array()
+    np.testing.assert_array_equal(som.plot("hits").cells_.get_array(), som.hits_)
+    plane = som.plot("component", component=2).cells_.get_array()
     np.testing.assert_array_equal(plane, som.cluster_centers_[:, 2])
-    assert set(draw(som, "superclusters", None, None, None, 3).values) == {0, 1, 2}
-    np.testing.assert_array_equal(draw(som, "training", None, None, None, None).history, som.history_)
+    assert set(som.plot("superclusters", n_groups=3).values) == {0, 1, 2}
+    np.testing.assert_array_equal(som.plot("training").history, som.history_)
     optional("matplotlib.pyplot").close("all")
 
 
@@ -140,10 +140,19 @@ def test_data_that_no_picture_needs_are_named(here, capsys):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["m/gas.mmap", "--what", "hits"], "holds a BatchNeuralGas that has no grid; choose --what topology or train"),
+        (
+            ["m/gas.mmap", "--what", "hits"],
+            "BatchNeuralGas has no grid, so it has no picture 'hits'",
+        ),
         (["m/gas.mmap"], "--what topology of m/gas.mmap needs the data as INPUT"),
-        (["m/patches.mmap", "--what", "training"], "in a pass over patches and keeps no history; choose --what topol"),
-        (["m/words.mmap", "--what", "component"], "has prototypes that are no vectors; choose --what hits or quality"),
+        (
+            ["m/patches.mmap", "--what", "training"],
+            "keeps no history, so it has no picture 'training'",
+        ),
+        (
+            ["m/words.mmap", "--what", "component"],
+            "not vectors, so it has no picture 'component'",
+        ),
         (["m/matrix.mmap", "--what", "superclusters"], "needs the matrix that it was fitted on as INPUT"),
         (["m/som.mmap", "--what", "component", "--component", "9"], "give a number below 3"),
         (["m/som.mmap", "--groups", "3"], "--groups goes with --what superclusters, not with hits"),

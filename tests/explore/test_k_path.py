@@ -314,9 +314,9 @@ def test_the_display_leaves_out_what_a_path_lacks(plt, rng):
     from medianmap.report.plots import KPathDisplay
 
     path = k_path(precomputed(), blob_distances(rng), [2, 3], n_restarts=1)
-    display = KPathDisplay.from_path(path)
+    display = KPathDisplay(path).plot()
     assert [ax.get_lines()[0].get_label() for ax in display.axes_] == ["quantization error", "silhouette"]
     _, axes = plt.subplots(1, 2)
-    assert list(KPathDisplay.from_path(path, axes=axes).axes_) == list(axes)
-    with pytest.raises(ValueError, match="axes holds 1 axes; this path has 2 panels"):
-        KPathDisplay.from_path(path, axes=axes[0])
+    assert list(KPathDisplay(path).plot(ax=axes).axes_) == list(axes)
+    with pytest.raises(ValueError, match=r"1 axes.* 2 panels"):
+        KPathDisplay(path).plot(ax=axes[0])

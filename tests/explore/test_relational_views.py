@@ -69,13 +69,13 @@ def test_the_page(fitted):
 
 def test_pictures(fitted):
     pytest.importorskip("matplotlib")
-    from medianmap.app.commands.pictures import draw, pictures_of
+    from medianmap.report.plots import pictures_of
 
     names = pictures_of(fitted)
     assert names == (["hits", "quality", "u-matrix", "labels", "superclusters", "component", "topology", "training"]
                      if isinstance(fitted, RelationalSOM) else ["topology", "training"])  # fmt: skip
     for name in names:
-        assert draw(fitted, name, X, SPECIES, None, None).figure_ is not None
+        assert fitted.plot(name, X, SPECIES).figure_ is not None
 
 
 def test_less_than_nothing_counts_as_nothing():

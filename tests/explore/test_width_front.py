@@ -204,6 +204,6 @@ def test_the_display_draws_the_front(rng, tmp_path):
 
     shaped = width_front(ShapedSOM(), blob_distances(rng), [1, 0.1], n_restarts=1)
     _, ax = plt.subplots()
-    assert WidthFrontDisplay.from_front(shaped, ax=ax).ax_ is ax
+    assert WidthFrontDisplay(shaped).plot(ax=ax).ax_ is ax
     assert ax.get_legend() is None
     plt.close("all")

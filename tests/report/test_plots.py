@@ -5,10 +5,19 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from support.extras import optional
 from support.maps import blob_distances, blobs
 
-from medianmap import BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer
+from medianmap import (
+    BatchNeuralGas,
+    BatchSOM,
+    MedianKMeans,
+    MedianNeuralGas,
+    MedianSOM,
+    PatchClusterer,
+    PrototypeClassifier,
+)
 from medianmap import explore as structure
 from medianmap.core.neighborhood import make_lattice
 from medianmap.datasets import load_iris
@@ -145,7 +154,7 @@ def test_map_display_draws_each_colouring(plt, iris_map, tmp_path):
 def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
     som, X, y = iris_map
     groups = structure.superclusters(structure.prototype_dissimilarities(som), 4).groups
-    display = MapDisplay.from_estimator(som, color="supercluster", n_groups=4)
+    display = MapDisplay.from_estimator(som, color="superclusters", n_groups=4)
     assert [text.get_text() for text in display.ax_.texts] == [str(g + 1) for g in groups]
     colors = [tuple(c) for c in display.cells_.get_facecolors()]
     assert len(set(colors)) == 4
@@ -264,3 +273,32 @@ def test_without_matplotlib_one_sentence_says_what_to_install():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     sentence = "ModuleNotFoundError: Drawing needs matplotlib; install it with: pip install 'medianmap[plot]'"
     assert done.stderr.strip().splitlines()[-1] == sentence
+
+
+def test_a_fitted_model_draws_itself(iris_map, plt):
+    som, X, _ = iris_map
+    gas = MedianNeuralGas(5, n_epochs=2, random_state=0).fit(X)
+    species = ["a", "b", None] * 50
+    np.testing.assert_array_equal(som.plot().cells_.get_array(), som.hits_)  # hits of a SOM by default
+    assert isinstance(gas.plot(X=X), TopologyDisplay)
+    assert isinstance(som.plot("u-matrix"), UMatrixDisplay)
+    assert som.plot("labels", X, species).classes.tolist() == ["a", "b"]
+    assert isinstance(gas.plot("training"), TrainingDisplay)
+    _, axes = plt.subplots()
+    assert som.plot("superclusters", ax=axes, n_groups=2).ax_ is axes
+    classifier = PrototypeClassifier(MedianSOM((1, 2), n_epochs=2, random_state=0)).fit(X, species)
+    patches = PatchClusterer(MedianSOM((1, 2), n_epochs=2, random_state=0), patch_size=50).fit(X)
+    assert isinstance(classifier.plot(), MapDisplay)
+    assert isinstance(patches.plot("topology", X), TopologyDisplay)
+    for model, what, sentence in (
+        (som, "map", "'map'"),
+        (gas, "hits", "MedianNeuralGas has no grid.*topology or training"),
+        (patches, "training", "PatchClusterer.*no history"),
+        (som, "quality", "'quality' needs the data"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            model.plot(what)
+    with pytest.raises(TypeError, match="n_groups"):
+        gas.plot("training", n_groups=2)
+    with pytest.raises(NotFittedError, match="MedianSOM"):
+        MedianSOM((1, 2)).plot()

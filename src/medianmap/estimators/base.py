@@ -53,14 +53,14 @@ from .parameters import (
     NeuralGasParameters,
     SOMParameters,
 )
-from .views import ShownInNotebooks
+from .views import ModelViews
 
 # After annealing, neural gas and SOM continue at sigma_end until nothing moves; this bounds the wait.
 MAX_SETTLING = 300
 
 
 class BaseMap(
-    MapParameters, ShownInNotebooks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    MapParameters, ModelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """fit, predict, transform, score and assign for every map.
 

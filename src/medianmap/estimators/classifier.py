@@ -15,12 +15,12 @@ from ..sources.base import FloatArray
 from ..utils.checks import check_beta, check_choice, check_weights
 from .base import BaseMap
 from .fit import Supervision, Trained
-from .views import ShownInNotebooks
+from .views import ModelViews
 
 LABELINGS = ("learned", "majority")
 
 
-class PrototypeClassifier(ShownInNotebooks, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A map whose prototypes carry classes, trained with d_beta = beta d(x_i, w_j) + (1 - beta) |y_i - Y_j|^2.
 
     y_i is the label of point i as a vector of class shares, Y_j that of prototype j, the weighted mean of the labels of

@@ -1,4 +1,4 @@
-"""How a fitted model shows itself: its summary below scikit-learn's diagram in a notebook."""
+"""How a fitted model shows itself: `plot`, and its summary below scikit-learn's diagram in a notebook."""
 
 from __future__ import annotations
 
@@ -7,8 +7,32 @@ from typing import Any
 from ..utils.providers import provided
 
 
-class ShownInNotebooks:
-    """Before scikit-learn's BaseEstimator: a fitted estimator shows its summary below the diagram of its parameters."""
+class ModelViews:
+    """Before scikit-learn's BaseEstimator: what a fitted map, classifier or pass over patches can draw of itself."""
+
+    def plot(self, what: str | None = None, X: Any = None, y: Any = None, *, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the fitted map with matplotlib.
+
+        Parameters
+        ----------
+        what : the picture; by default "hits" of a SOM and "topology" of other maps.
+            On the grid of a SOM: "hits", the number of points per neuron; "quality", the mean dissimilarity of its
+            points to its exemplar; "u-matrix", dissimilarities of neighbouring exemplars; "labels", pies of classes;
+            "superclusters", groups of neurons (n_groups=...); "component", a coordinate of the prototypes
+            (component=..., by number or name).
+            Of every map: "topology", prototypes in the plane, joined where points lie between them; "training", cost
+            and error over the epochs.
+        X : the data, for "quality", "labels" and "topology"; a map of metric="precomputed" needs its matrix for all
+            but "hits" and "training".
+        y : (N,) labels of X, for "labels" and, where given, "topology".
+        ax : matplotlib axes to draw on; None makes a new figure.
+        kwargs : passed on to `from_estimator` of the display in `medianmap.report.plots`.
+
+        Returns
+        -------
+        The display, with `.ax_` and `.figure_`.
+        """
+        return provided("plot_model")(self, what, X, y, ax=ax, **kwargs)
 
     def _repr_html_inner(self) -> str:
         return str(provided("notebook_view")(self, super()._repr_html_inner()))  # type: ignore[misc]

@@ -24,7 +24,7 @@ from ..core.engine import State
 from ..core.quality import inertia
 from ..estimators.base import BaseMap, check_map
 from ..estimators.fit import Supervision, as_generator, replace_fitted, reporting
-from ..estimators.views import ShownInNotebooks
+from ..estimators.views import ModelViews
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from ..utils.threads import limited
@@ -59,7 +59,7 @@ OF_THE_MAP = (
 
 
 class PatchClusterer(
-    ShownInNotebooks,
+    ModelViews,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,

@@ -75,7 +75,7 @@ def path(
     if plot is not None:
         from ...report.plots import KPathDisplay
 
-        texts[plot] = drawn(lambda: KPathDisplay.from_path(found), format_)
+        texts[plot] = drawn(lambda: KPathDisplay(found).plot(), format_)
     for target, content in texts.items():
         if target is None:
             click.echo(content, nl=False)

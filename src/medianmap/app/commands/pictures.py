@@ -10,23 +10,10 @@ from typing import Any
 
 import click
 
+from ...report.plots import PICTURES, chosen_picture, plot_model
 from ..inputs import own_data, read_given, read_options, settings_beside
 from ..settings import option
 from ..terminal import close, is_stdout, note, speaking, watched
-
-# Pictures, each with whether it is drawn on the grid of a SOM.
-PICTURES = {
-    "hits": True,
-    "quality": True,
-    "u-matrix": True,
-    "labels": True,
-    "superclusters": True,
-    "component": True,
-    "topology": False,
-    "training": False,
-}
-OF_DATA = ("quality", "labels", "topology")
-OF_PROTOTYPES = ("u-matrix", "superclusters")  # a map of a matrix knows its prototypes by their places in it alone
 
 ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
 DPI = 150
@@ -110,63 +97,24 @@ def plot(
     if not is_stdout(out):
         check_target(out)
     fitted = load(model)
-    picture = _choose(fitted, model, what)
+    try:
+        picture = chosen_picture(fitted, what)
+    except ValueError as error:
+        raise ValueError(f"{model}: {error}") from None
     _refuse_idle(picture, {"--labels": labels, "--component": component, "--groups": groups})
     with watched():
         X, y = _data(fitted, model, file, picture, read, labels)
-        points = None
-        if picture in OF_DATA:
+        how: dict[str, Any] = {} if groups is None else {"n_groups": groups}
+        if component is not None:
+            how["component"] = int(component) if component.isdecimal() else component
+        if PICTURES[picture].of_data:
             from ...predict.nearest import two_best
 
-            points = two_best(fitted, X, n_jobs=threads)
-        content = drawn(lambda: draw(fitted, picture, X, y, component, groups, points), format_, dpi)
+            how["points"] = two_best(fitted, X, n_jobs=threads)
+        content = drawn(lambda: plot_model(fitted, picture, X, y, **how), format_, dpi)
     _write(out, content)
     if not is_stdout(out):
         close(f"Wrote {out}: {picture} of {type(fitted).__name__}")
-
-
-def draw(
-    fitted: Any, picture: str, X: Any, y: Any, component: str | None, groups: int | None, points: Any = None
-) -> Any:
-    """The display of a picture that the model has; points : the table of `two_best`, where it is there already."""
-    from ...report.plots import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
-
-    if picture == "training":
-        return TrainingDisplay.from_estimator(fitted)
-    if picture == "topology":
-        return TopologyDisplay.from_estimator(fitted, X, y, points=points)
-    if picture == "u-matrix":
-        return UMatrixDisplay.from_estimator(fitted, X)
-    color = "supercluster" if picture == "superclusters" else picture
-    which = component if component is None or not component.isdecimal() else int(component)
-    return MapDisplay.from_estimator(fitted, X, y, color=color, component=which or 0, n_groups=groups, points=points)
-
-
-def pictures_of(fitted: Any) -> list[str]:
-    """Those that a model has."""
-    from ...explore.prototypes import exemplars_of
-    from ...predict.queries import map_of
-
-    map_: Any = map_of(fitted)
-    vectors = getattr(exemplars_of(map_), "ndim", 0) == 2
-    missing = {"component": not vectors, "training": getattr(map_, "history_", None) is None}
-    grid = hasattr(map_, "lattice_")
-    return [name for name, on_grid in PICTURES.items() if (grid or not on_grid) and not missing.get(name)]
-
-
-def _choose(fitted: Any, model: Path, what: str | None) -> str:
-    known = pictures_of(fitted)
-    if what is None:
-        return known[0]
-    if what in known:
-        return what
-    if what == "training":
-        why = "was made in a pass over patches and keeps no history"
-    elif what == "component" and "hits" in known:
-        why = "has prototypes that are no vectors"
-    else:
-        why = "has no grid"
-    raise ValueError(f"{model} holds a {type(fitted).__name__} that {why}; choose --what {' or '.join(known)}.")
 
 
 def _refuse_idle(picture: str, given: dict[str, Any]) -> None:
@@ -186,7 +134,8 @@ def _data(
 
     map_ = map_of(fitted)
     of_matrix = fitted_on_dissimilarities(map_)
-    if picture not in OF_DATA and not (needs_matrix(map_) and picture in OF_PROTOTYPES):
+    needs = PICTURES[picture]
+    if not needs.of_data and not (needs.of_prototypes and needs_matrix(map_)):
         if file is not None:
             note(f"{file} is not read: {picture} is drawn from the model alone.")
         return None, None

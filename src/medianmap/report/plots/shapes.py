@@ -1,10 +1,10 @@
-"""What the displays share: axes, colour bars, legends of classes, and the polygons of cells and pies."""
+"""What the displays share: a base class, colour bars, legends of classes, and the polygons of cells and pies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,26 @@ CORNERS = {
 ROUND = 60
 
 
-def new_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """`ax`, or the axes of a new figure of this size in inches."""
-    plt = require("matplotlib.pyplot", "plot", "Drawing")
-    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+class Display:
+    """A picture on axes: `plot` draws it, `ax_` and `figure_` are what it was drawn on."""
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure."""
+        plt = require("matplotlib.pyplot", "plot", "Drawing")
+        ax = plt.subplots(figsize=self._size(), layout="constrained")[1] if ax is None else ax
+        self._draw(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        """Inches of a new figure, width and height."""
+        return 6, 4
+
+    def _draw(self, ax: Any) -> None:
+        raise NotImplementedError
 
 
 def color_bar(ax: Any, drawn: Any, label: str) -> Any:

@@ -28,28 +28,38 @@ from .shapes import (
     NAMED,
     NUMBERS,
     TEXT,
+    Display,
     cell_polygons,
     color_bar,
     legend,
-    new_axes,
     pie_polygons,
     slices,
     text_color,
     u_matrix_cells,
 )
 
-COLORS = ("hits", "quality", "u-matrix", "supercluster", "component", "labels")
-# Numbers in cells are readable up to so many columns on a page of six inches.
+COLORS = ("hits", "quality", "u-matrix", "superclusters", "component", "labels")
+# With more columns on a figure of six inches, numbers in cells cannot be read.
 MOST_COLUMNS = 16
 
 
-class MapDisplay:
-    """A SOM, one cell a neuron, row 0 on top.
+class LatticeDisplay(Display):
+    """A picture on the lattice of a SOM, row 0 on top."""
+
+    lattice: Lattice
+
+    def _size(self) -> tuple[float, float]:
+        rows, cols = self.lattice.shape
+        return 6, float(np.clip(6 * rows / (cols + 1), 2.5, 8))
+
+
+class MapDisplay(LatticeDisplay):
+    """A SOM, one cell per neuron, row 0 on top.
 
     Parameters
     ----------
     lattice : of the map.
-    values : (K,) one number a neuron, NaN where there is none; or group numbers (K,) of an integer type; or class
+    values : (K,) one number per neuron, NaN where there is none; or group numbers (K,) of an integer type; or class
         shares (K, C), rows that sum to 1 or to 0, drawn as pies.
     hits : (K,) weight at each neuron: areas of the pies, and the numbers in cells coloured by hits.
     label : what the values are.
@@ -87,11 +97,11 @@ class MapDisplay:
         X : the data; needed for "quality" and "labels", and by maps of metric="precomputed" for all but "hits".
         y : (N,) labels of X for "labels".
         color : "hits"; "quality", the mean dissimilarity of its points to an exemplar; "u-matrix", the mean
-            dissimilarity to the neighbouring exemplars; "supercluster"; "component", a coordinate of the prototypes;
+            dissimilarity to the neighbouring exemplars; "superclusters"; "component", a coordinate of the prototypes;
             "labels", pies of classes.
         component : number or name of the coordinate.
         n_groups : number of superclusters; None finds one.
-        points : the table of `two_best`, where it is there already.
+        points : the table of `two_best`, where it is computed already.
         """
         check_choice(color, "color", COLORS)
         lattice, hits = lattice_of(model), np.asarray(map_of(model).hits_, np.float64)
@@ -115,13 +125,10 @@ class MapDisplay:
             if color == "u-matrix":
                 values, label = u_matrix(lattice, P).means, "mean dissimilarity to the neighbours"
             else:
-                values = superclusters(P, n_groups).groups
+                values, label = superclusters(P, n_groups).groups, "supercluster"
         return cls(lattice, values, hits, label, classes).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        rows, cols = self.lattice.shape
-        ax = new_axes(ax, (6, float(np.clip(6 * rows / (cols + 1), 2.5, 8))))
+    def _draw(self, ax: Any) -> None:
         cells = cell_polygons(self.lattice.positions, self.lattice.kind)
         if self.values.ndim == 2:
             self.cells_ = _cells(ax, cells, facecolors=EMPTY)
@@ -134,8 +141,6 @@ class MapDisplay:
             if np.array_equal(self.values, self.hits):
                 self._write(ax, [f"{hits:g}" if hits else "" for hits in self.hits])
         _frame(ax, cells)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _pies(self, ax: Any) -> None:
         collections = require("matplotlib.collections", "plot", "Drawing")
@@ -166,10 +171,10 @@ class MapDisplay:
             ax.text(x, y, word, ha="center", va="center", fontsize=size, color=text_color(color))
 
 
-class UMatrixDisplay:
-    """Dissimilarities of neighbouring exemplars: a cell a neuron (dotted, its mean) and a cell between every two.
+class UMatrixDisplay(LatticeDisplay):
+    """Dissimilarities of neighbouring exemplars: a cell per neuron (dotted, its mean) and a cell between every two.
 
-    Valleys of like neurons are dark, ridges between groups bright.
+    Valleys of similar neurons are dark, ridges between groups bright.
 
     Parameters
     ----------
@@ -188,14 +193,12 @@ class UMatrixDisplay:
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any = None, *, ax: Any = None) -> Self:
-        """Compute and draw; X, the training data, is needed by maps of metric="precomputed" alone."""
+        """Compute and draw; X, the training data, is needed only by maps of metric="precomputed"."""
         lattice = lattice_of(model)
         return cls(lattice, u_matrix(lattice, prototype_dissimilarities(model, X))).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        rows, cols = self.lattice.shape
-        ax = new_axes(ax, (6, float(np.clip(6 * rows / (cols + 1), 2.5, 8))))
+    def _draw(self, ax: Any) -> None:
+        cols = self.lattice.shape[1]
         centers, values = u_matrix_cells(self.lattice, self.u)
         cells = cell_polygons(centers, self.lattice.kind, 0.5)
         self.cells_ = _cells(ax, cells, values=values)
@@ -203,14 +206,12 @@ class UMatrixDisplay:
         if cols <= MOST_COLUMNS:
             ax.scatter(*self.lattice.positions.T, s=60 / cols, c="white", edgecolors=TEXT, linewidths=0.4, zorder=3)
         _frame(ax, cells)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 def _cells(ax: Any, polygons: FloatArray, *, values: Any = None, facecolors: Any = None) -> Any:
-    """All cells as one collection, coloured by values (n,), NaN in light grey, or as said."""
+    """All cells as one collection, coloured by values (n,), NaN in light grey, or by facecolors."""
     collections = require("matplotlib.collections", "plot", "Drawing")
-    width = min(0.6, 8 / len(polygons) ** 0.5)  # seams stay thinner than the cells of a large map
+    width = min(0.6, 8 / len(polygons) ** 0.5)  # lines between cells stay thinner than the cells of a large map
     cells = collections.PolyCollection(polygons, facecolors=facecolors, edgecolors=LINE, linewidths=width)
     if values is not None:
         color_map = require("matplotlib", "plot", "Drawing").colormaps[NUMBERS].with_extremes(bad=EMPTY)

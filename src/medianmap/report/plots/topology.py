@@ -13,17 +13,17 @@ from ...explore.prototypes import as_lengths
 from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.extras import require
-from .shapes import GREY, LINE, TEXT, Slices, legend, new_axes, pie_polygons, slices
+from .shapes import GREY, LINE, TEXT, Display, Slices, legend, pie_polygons, slices
 
-# Names beside more nodes than this would cover one another.
+# Beside more nodes than this, names would overlap.
 MOST_NAMES = 40
 NODE = "#0072B2"
 
 
-class TopologyDisplay:
+class TopologyDisplay(Display):
     """Neural gas, K-means or any map as a graph: nodes are prototypes, laid out by their dissimilarities.
 
-    The area of a node is its weight; an edge is the wider the more points have its ends as their two nearest.
+    The area of a node is its weight; the more points have the two ends of an edge as their nearest, the wider it is.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class TopologyDisplay:
         names: Any = None,
     ) -> None:
         if names is not None and len(names) != len(hits):
-            raise ValueError(f"There are {len(names)} names for {len(hits)} prototypes; give one name a prototype.")
+            raise ValueError(f"There are {len(names)} names for {len(hits)} prototypes; give one per prototype.")
         self.layout = layout
         self.edges = edges
         self.hits = np.asarray(hits, np.float64)
@@ -65,7 +65,7 @@ class TopologyDisplay:
         """Compute the graph of a fitted map over its data X and draw it, with pies where labels y (N,) are given.
 
         Squared distances, those of batch maps and of metric="sqeuclidean", are laid out by their roots.
-        points : the table of `two_best`, where it is there already.
+        points : the table of `two_best`, where it is computed already.
         """
         fitted: Any = map_of(model)
         points = two_best(model, X) if points is None else points
@@ -75,11 +75,12 @@ class TopologyDisplay:
         display = cls(place, topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
         return display.plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        ax = new_axes(ax, (6, 5))
+    def _size(self) -> tuple[float, float]:
+        return 6, 5
+
+    def _draw(self, ax: Any) -> None:
         z = self.layout.positions
-        extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has a picture, too
+        extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has no extent
         radii = self.radii() * extent
         self._draw_edges(ax)
         self._draw_nodes(ax, radii)
@@ -90,8 +91,6 @@ class TopologyDisplay:
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
         ax.set_title(f"stress of the layout {self.layout.stress:.2f}", fontsize="small", color=TEXT)
         ax.set_axis_off()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _draw_edges(self, ax: Any) -> None:
         """Wide and dark where many points lie between two prototypes."""
@@ -120,12 +119,12 @@ class TopologyDisplay:
         self.nodes_ = collections.PolyCollection(
             wedges, facecolors=[cut.colors[c] for c in number], edgecolors=LINE, linewidths=0.5, zorder=2
         )
-        ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # seen where a prototype has no points and so no pie
+        ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # visible where a prototype has no points and so no pie
         ax.add_collection(self.nodes_)
 
     def _write(self, ax: Any, radii: FloatArray, names: Sequence[Any]) -> None:
         effects = require("matplotlib.patheffects", "plot", "Drawing")
-        halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names are read where they lie on nodes
+        halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names can be read on top of nodes
         for (x, y), radius, name in zip(self.layout.positions, radii, names, strict=True):
             ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3,
                     path_effects=halo)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Accuracy against beta: the picture that tells how much the labels should count."""
+"""Curves: the training of a map, and what `k_path`, `width_front` and `beta_path` found."""
 
 from __future__ import annotations
 
@@ -6,21 +6,85 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...estimators.classifier import PrototypeClassifier
 from ...explore.beta_path import BETAS, BetaPath, beta_path
 from ...explore.k_path import SUGGESTIONS, KPath, k_path
 from ...explore.refits import standard_error
 from ...explore.width_front import WIDTHS, WidthFront, width_front
+from ...predict.queries import map_of
 from ...sources.base import FloatArray, IntArray
 from ...utils.extras import require
 from ...utils.palette import LINES
-from .shapes import GREY, new_axes
+from .shapes import GREY, Display
 
-STYLES = {"learned": ("-", "learned labels"), "majority": ("--", "posterior labels")}
+# Training curves that fall by more than this factor, and K that grow by more, are drawn on a logarithmic axis.
+WIDE_FALL, WIDE_K = 20.0, 10.0
+STABILITY = {"restarts": "stability\nover starts", "halves": "stability\nover halves"}
+LABELINGS = {"learned": ("-", "o", "learned labels"), "majority": ("--", "+", "posterior labels")}
+MARKERS = "osD^v"
+# Words at points closer than this share of the axes would overlap.
+TOO_CLOSE = 0.06
 
 
-class BetaPathDisplay:
+def _finish(ax: Any, x: str, y: str, **legend: Any) -> None:
+    """Names of the axes, a faint grid, and a legend where there are options for one."""
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    if legend:
+        ax.legend(frameon=False, fontsize="small", **legend)
+    ax.grid(alpha=0.3)
+
+
+class TrainingDisplay(Display):
+    """Half the cost and the quantization error (which meet as sigma goes to 0), and sigma on an axis of its own.
+
+    Parameters
+    ----------
+    history : `history_` of a fitted map, records with sigma, cost and quantization_error.
+
+    Attributes
+    ----------
+    sigma_ax_ : the axis of sigma; None for K-means, which has none.
+    ax_, figure_ : the axes and figure drawn on.
+    """
+
+    def __init__(self, history: NDArray[Any]) -> None:
+        self.history = history
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None) -> Self:
+        """Draw the history of a fitted map; a pass over patches keeps none."""
+        history = getattr(map_of(model), "history_", None)
+        if history is None:
+            raise ValueError("A pass over patches keeps no history; draw a map that was fitted at once.")
+        return cls(history).plot(ax=ax)
+
+    def _size(self) -> tuple[float, float]:
+        return 6, 3.6
+
+    def _draw(self, ax: Any) -> None:
+        epochs = np.arange(1, len(self.history) + 1)
+        cost, error, sigma = self.history["cost"] / 2, self.history["quantization_error"], self.history["sigma"]
+        lines = ax.plot(epochs, cost, color=LINES[0], label="half the cost")
+        lines += ax.plot(epochs, error, "--", color=LINES[1], label="quantization error")
+        least = min(cost.min(), error.min())
+        if least > 0 and max(cost.max(), error.max()) > WIDE_FALL * least:
+            ax.set_yscale("log")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        self.sigma_ax_ = None
+        if (sigma > 0).any():
+            self.sigma_ax_ = ax.twinx()
+            above = np.where(sigma > 0, sigma, np.nan)
+            words = "sigma, the neighbourhood's range"
+            lines += self.sigma_ax_.plot(epochs, above, ":", color=LINES[6], label=words)
+            self.sigma_ax_.set_yscale("log")
+            self.sigma_ax_.set_ylabel("sigma")
+        _finish(ax, "epoch", "cost and error", handles=lines, loc="upper right")
+
+
+class BetaPathDisplay(Display):
     """Mean accuracy on held-out points against beta, with a band of one standard error.
 
     Per path, in one colour: learned labels (solid), posterior labels (dashed), the unsupervised map with posterior
@@ -69,36 +133,19 @@ class BetaPathDisplay:
         paths = {name: beta_path(classifier, X, y, betas, **params) for name, classifier in classifiers.items()}
         return cls(paths).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        plt = require("matplotlib.pyplot", "plot", "Drawing")
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+    def _draw(self, ax: Any) -> None:
         for k, (name, path) in enumerate(self.paths.items()):
             color = LINES[k % len(LINES)]
-            for labeling, (line, words) in STYLES.items():
+            for labeling, (line, marker, words) in LABELINGS.items():
                 mean, error = path.accuracy[labeling].mean(axis=1), standard_error(path.accuracy[labeling])
-                ax.plot(path.betas, mean, line, color=color, marker="o" if line == "-" else "+", markersize=4,
-                        label=f"{name}, {words}")  # fmt: skip
+                ax.plot(path.betas, mean, line, color=color, marker=marker, markersize=4, label=f"{name}, {words}")
                 ax.fill_between(path.betas, mean - error, mean + error, color=color, alpha=0.15, linewidth=0)
             level = float(np.mean(path.unsupervised))
             ax.axhline(level, linestyle=":", color=color, label=f"{name}, unsupervised + posterior labels")
-        ax.set_xlabel("beta: 1 is the data alone, towards 0 the labels")
-        ax.set_ylabel("accuracy on held-out points")
-        ax.legend(fontsize="small", frameon=False)
-        ax.grid(alpha=0.3)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        _finish(ax, "beta: 1 is the data alone, towards 0 the labels", "accuracy on held-out points", loc="best")
 
 
-# --- Error, silhouette and stability against K: the picture in which to look for the number of prototypes
-
-# K that span a wider range than this are read on a logarithmic axis.
-WIDE = 10.0
-STABILITY = {"restarts": "stability\nover starts", "halves": "stability\nover halves"}
-
-
-class KPathDisplay:
+class KPathDisplay(Display):
     """Panels one above the other over one axis of K: quantization error, medoid silhouette, stability.
 
     A ring marks the K that `KPath.best` suggests. A path without silhouette or stability has no panel for it.
@@ -117,39 +164,29 @@ class KPathDisplay:
         self.path = path
 
     @classmethod
-    def from_path(cls, path: KPath, *, axes: Any = None) -> Self:
-        """Draw a path."""
-        return cls(path).plot(axes=axes)
-
-    @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, n_clusters: Sequence[int], *, axes: Any = None, **params: Any
+        cls, estimator: Any, X: Any, n_clusters: Sequence[int], *, ax: Any = None, **params: Any
     ) -> Self:
         """Compute the path of a map and draw it; params go to `k_path` (n_restarts, stability, ...)."""
-        return cls(k_path(estimator, X, n_clusters, **params)).plot(axes=axes)
+        return cls(k_path(estimator, X, n_clusters, **params)).plot(ax=ax)
 
-    def plot(self, *, axes: Any = None) -> Self:
-        """Draw on `axes`, one for each panel, or on a new figure."""
-        plt = require("matplotlib.pyplot", "plot", "Drawing")
-        path, panels = self.path, self._panels()
-        if axes is None:
-            _, axes = plt.subplots(len(panels), figsize=(6, 0.8 + 1.5 * len(panels)), sharex=True, squeeze=False,
-                                   layout="constrained")  # fmt: skip
-        axes = list(np.ravel(axes))
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on `ax`, a list of axes, one for each panel; or on a new figure."""
+        panels = self._panels()
+        if ax is None:
+            plt = require("matplotlib.pyplot", "plot", "Drawing")
+            size = 6, 0.8 + 1.5 * len(panels)
+            _, ax = plt.subplots(len(panels), figsize=size, sharex=True, squeeze=False, layout="constrained")
+        axes = list(np.ravel(ax))
         if len(axes) != len(panels):
-            raise ValueError(f"axes holds {len(axes)} axes; this path has {len(panels)} panels.")
-        for ax, color, (name, (label, values)) in zip(axes, LINES, panels.items(), strict=False):
-            ax.plot(path.n_clusters, values, color=color, marker="o", markersize=4, label=name)
+            raise ValueError(f"ax holds {len(axes)} axes, but this path has {len(panels)} panels; pass one for each.")
+        for one, color, (name, (label, values)) in zip(axes, LINES, panels.items(), strict=False):
+            one.plot(self.path.n_clusters, values, color=color, marker="o", markersize=4, label=name)
             if name in SUGGESTIONS:
-                _ring(ax, path.best(name), path)
-            ax.set_ylabel(label, fontsize="small")
-            ax.grid(alpha=0.3)
-        if path.n_clusters[-1] > WIDE * path.n_clusters[0]:
-            axes[-1].set_xscale("log")
-        axes[-1].set_xticks(_apart(path.n_clusters, axes[-1].get_xscale()), minor=False)
-        axes[-1].xaxis.set_major_formatter("{x:g}")
-        axes[-1].minorticks_off()
-        axes[-1].set_xlabel("number of prototypes K")
+                self._ring(one, self.path.best(name), values)
+            _finish(one, "", label)
+            one.yaxis.label.set_fontsize("small")
+        self._mark_K(axes[-1])
         self.axes_, self.ax_, self.figure_ = axes, axes[0], axes[0].figure
         return self
 
@@ -167,37 +204,33 @@ class KPathDisplay:
             if name not in SUGGESTIONS or not np.isnan(values[path.n_clusters >= 2]).all()
         }
 
+    def _ring(self, ax: Any, K: int, values: FloatArray) -> None:
+        """A ring and a word at the suggested K, with room for both above the line."""
+        value = values[self.path.n_clusters == K]
+        ax.plot([K], value, "o", markersize=11, markerfacecolor="none", markeredgecolor="black", label="suggested")
+        ax.margins(y=0.25)
+        ax.annotate(f"K = {K}", (K, float(value[0])), xytext=(9, 3), textcoords="offset points", fontsize="small")
 
-def _ring(ax: Any, K: int, path: KPath) -> None:
-    """A ring and a word at the suggested K, with room for both above the line."""
-    value = getattr(path, ax.get_lines()[0].get_label())[path.n_clusters == K]
-    ax.plot([K], value, "o", markersize=11, markerfacecolor="none", markeredgecolor="black", label="suggested")
-    ax.margins(y=0.25)
-    ax.annotate(f"K = {K}", (K, float(value[0])), xytext=(9, 3), textcoords="offset points", fontsize="small")
-
-
-def _apart(n_clusters: Any, scale: str) -> list[int]:
-    """Those K whose numbers have room under an axis of five inches, from the first on."""
-    places = np.log(n_clusters) if scale == "log" else np.asarray(n_clusters, float)
-    least = (places[-1] - places[0]) / 16
-    ticks: list[int] = []
-    last = -np.inf
-    for K, place in zip(n_clusters.tolist(), places, strict=True):
-        if place - last >= least:
-            ticks.append(K)
-            last = place
-    return ticks
-
-
-# --- Topographic against quantization error for several end widths of a SOM: a front, not one answer
-
-MARKERS = "osD^v"
-# Words at points nearer than this share of the axes would lie on each other.
-TOO_CLOSE = 0.06
+    def _mark_K(self, ax: Any) -> None:
+        """The axis of K, with those numbers that have room under an axis of five inches, from the first on."""
+        n_clusters = self.path.n_clusters
+        places = np.asarray(n_clusters, np.float64)
+        if n_clusters[-1] > WIDE_K * n_clusters[0]:
+            ax.set_xscale("log")
+            places = np.log(places)
+        ticks, last = [], -np.inf
+        for K, place in zip(n_clusters.tolist(), places, strict=True):
+            if place - last >= (places[-1] - places[0]) / 16:
+                ticks.append(K)
+                last = place
+        ax.set_xticks(ticks, minor=False)
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.minorticks_off()
+        ax.set_xlabel("number of prototypes K")
 
 
-class WidthFrontDisplay:
-    """One point a width, the mean of its runs with bars of one standard error, labelled by the width.
+class WidthFrontDisplay(Display):
+    """One point per width, the mean of its runs with bars of one standard error, labelled by the width.
 
     Points on the front are filled and joined by a line, the others hollow; neighbourhoods differ in colour and marker.
 
@@ -214,20 +247,13 @@ class WidthFrontDisplay:
         self.front = front
 
     @classmethod
-    def from_front(cls, front: WidthFront, *, ax: Any = None) -> Self:
-        """Draw a front."""
-        return cls(front).plot(ax=ax)
-
-    @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, widths: Sequence[float] = WIDTHS, *, ax: Any = None, **params: Any
     ) -> Self:
         """Compute the front of a SOM and draw it; params go to `width_front` (neighborhoods, warm, ...)."""
         return cls(width_front(estimator, X, widths, **params)).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        ax = new_axes(ax, (6, 4))
+    def _draw(self, ax: Any) -> None:
         front, rows = self.front, self.front.as_records()
         x, y = rows["quantization_error"], rows["topographic_error"]
         on = np.flatnonzero(front.on_front)
@@ -248,18 +274,14 @@ class WidthFrontDisplay:
             at = places[np.argmax(y[places])]
             ax.annotate(text, (x[at], y[at]), xytext=(-6 if right else 6, 5), textcoords="offset points",
                         ha="right" if right else "left", fontsize="small")  # fmt: skip
-        ax.set_xlabel("quantization error: how far points are from their exemplars")
-        ax.set_ylabel("topographic error: order lost")
         ax.set_title("numbers are end widths; lower left is better", fontsize="small", loc="left")
-        if len(shapes) > 1:
-            ax.legend(frameon=False, fontsize="small")
-        ax.grid(alpha=0.3)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        legend = {"loc": "best"} if len(shapes) > 1 else {}
+        words = "quantization error: how far points are from their exemplars", "topographic error: order lost"
+        _finish(ax, *words, **legend)
 
 
 def _labels(widths: FloatArray, x: FloatArray, y: FloatArray) -> list[tuple[IntArray, str]]:
-    """Points that lie too close for words of their own, and the widths to write there."""
+    """Points that are too close for words of their own, and the widths to write there."""
     places = np.column_stack([values / (np.ptp(values) or 1.0) for values in (x, y)])
     labels, left = [], np.arange(len(widths))
     while len(left):
