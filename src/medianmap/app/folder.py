@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..utils.files import refuse_dash, umask
+from ..utils.files import umask
 from ..utils.resumable import Journal, journal
 
 FILES = (
@@ -24,7 +24,8 @@ JOURNAL = "journal"
 
 def check_out(out: Path, force: bool) -> None:
     """A new or empty folder, or with `force` any folder; else one sentence."""
-    refuse_dash(out)
+    if str(out) == "-":
+        raise ValueError("-o - means standard output, which cannot hold a folder of files; give the name of a folder.")
     if out.is_dir():
         if any(out.iterdir()) and not force:
             raise FileExistsError(

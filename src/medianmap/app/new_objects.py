@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..predict.queries import fitted_on_dissimilarities, map_of
+from ..predict.queries import map_of
 from ..readers import format_of, iter_records
 from ..readers.opening import opening
 from ..sources import is_store
@@ -21,7 +21,7 @@ def queries_in(model: Any, file: str | Path, options: Mapping[str, Any]) -> tupl
     options : those of `readers.read`.
     """
     refuse_unknown(options)
-    if fitted_on_dissimilarities(map_of(model)):
+    if map_of(model)._reads_matrix():
         if str(file) != "-" and not options and is_store(Path(file)):
             return Path(file), ""
         return read_as(file, options), ""
@@ -35,5 +35,5 @@ def queries_in(model: Any, file: str | Path, options: Mapping[str, Any]) -> tupl
 def query_options(model: Path, fitted: Any, file: str | Path, given: Mapping[str, Any]) -> dict[str, Any]:
     """How to read new objects: as those of training were, if a configuration says how."""
     # The table of a square matrix is another kind than that of queries.
-    settings = {} if fitted_on_dissimilarities(map_of(fitted)) else settings_beside(model)
+    settings = {} if map_of(fitted)._reads_matrix() else settings_beside(model)
     return read_options(file, given, settings)

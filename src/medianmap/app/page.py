@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..explore.health import Health, check_dissimilarity
 from ..predict.nearest import two_best
-from ..predict.queries import fitted_on_dissimilarities, map_of
+from ..predict.queries import map_of
 from ..report import report
 from ..report.summary import MOST_COMPUTED
 from ..utils.progress import followed
@@ -58,7 +58,7 @@ def page_of_file(
     with followed(watch.progress):
         given = read_given(file, options, labels)
     fitted: Any = map_of(model)
-    if fitted_on_dissimilarities(fitted) != (given.source is not None):
+    if fitted._reads_matrix() != (given.source is not None):
         wanted = "dissimilarities" if given.source is None else "objects that a metric compares"
         raise ValueError(f"{file} holds {given.kind}, but the model was fitted on {wanted}; give it such a file.")
     X = given.objects if given.source is None else given.source

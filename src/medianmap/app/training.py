@@ -77,8 +77,7 @@ def trained(settings: FitSettings, given: Given, source: Source, watch: Watch) -
         model.fit(source, given.labels)
     matrix = matrix_of(source)
     to_exemplars: Any = ToPoints(matrix, map_of(model).medoid_indices_)  # read, where objects would be compared again
-    queries = ToPrototypes(to_exemplars, given.ids)
-    points = two_best(model, queries, n_jobs=settings.threads, on_progress=watch.progress)
+    points = two_best(model, ToPrototypes(to_exemplars), n_jobs=settings.threads, on_progress=watch.progress)
     return Fitted(model, points, matrix)
 
 

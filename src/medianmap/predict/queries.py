@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import BaseMap
-from ..metrics.registry import bind
-from ..readers.records import Matrix, Record, Records, numbered_ids
+from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity, check_queries
 from ..sources.base import ALL, FloatArray, Index, IntArray, is_source, panels
 from ..sources.duckdb import is_pair_store
@@ -44,12 +43,6 @@ def exemplar_places(fitted: Any) -> IntArray | None:
     """(K,) places in the training data of the prototypes, or of the points nearest to combinations; None for means."""
     places: IntArray | None = getattr(fitted, "medoid_indices_", getattr(fitted, "exemplar_indices_", None))
     return places
-
-
-def fitted_on_dissimilarities(fitted: BaseMap) -> bool:
-    """Whether queries are rows of dissimilarities rather than objects."""
-    metric = getattr(fitted, "metric", None)
-    return isinstance(metric, str) and metric == "precomputed"
 
 
 @dataclass(frozen=True)
@@ -132,14 +125,13 @@ class ToPrototypes:
     """Dissimilarities D (n, K) to the prototypes alone, as queries."""
 
     D: NDArray[Any]
-    ids: Sequence[str]
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.D.shape[0], self.D.shape[1]
 
     def __getitem__(self, rows: slice) -> ToPrototypes:
-        return ToPrototypes(self.D[rows], self.ids[rows])
+        return ToPrototypes(self.D[rows])
 
 
 @dataclass(frozen=True)
@@ -173,15 +165,13 @@ class Queries:
 
 def as_queries(fitted: BaseMap, X: Any, ids: Iterable[Any] | None) -> Queries:
     """The objects in X for this map; ids : their names, by default those that X carries."""
-    if isinstance(X, Matrix | Records) and fitted_on_dissimilarities(fitted):
-        X = _by_prototype(fitted, X)
-    if isinstance(X, Records):
-        X, ids = X.objects, X.ids if ids is None else ids
-    elif isinstance(X, Matrix):
-        X, ids = X.D, X.ids if ids is None else ids
-    if isinstance(X, ToPrototypes):
-        return Queries(fitted, X, X.ids if ids is None else ids, X.shape[0])
-    if fitted_on_dissimilarities(fitted):
+    if isinstance(X, Matrix | Records):
+        ids = X.ids if ids is None else ids
+        columns = getattr(X, "columns", None) or ()
+        X = X.D if isinstance(X, Matrix) else X.objects
+        if fitted._reads_matrix():
+            X = _by_prototype(fitted, X, columns)
+    if fitted._reads_matrix() and not isinstance(X, ToPrototypes):
         X = _as_rows(fitted, X)
     _refuse_no_sequence(X)
     if hasattr(X, "__next__") or not hasattr(X, "__getitem__"):
@@ -222,10 +212,8 @@ def dissimilarities(fitted: BaseMap, block: Block, n_jobs: int | None) -> FloatA
 
 def _holds_lock(fitted: BaseMap) -> bool:
     """Whether the map's metric can run in one thread at a time only; means of vectors have no metric."""
-    if not hasattr(fitted, "metric") or fitted_on_dissimilarities(fitted):
-        return False
-    metric = bind(fitted.metric, fitted.metric_params_)
-    return not (metric.threaded or metric.own_threads)
+    metric = None if fitted._reads_matrix() else fitted._object_metric(fitted=True)
+    return metric is not None and not (metric.threaded or metric.own_threads)
 
 
 def _light(fitted: BaseMap) -> BaseMap:
@@ -253,19 +241,17 @@ def _cut(objects: Any, rows: slice) -> Any:
     return objects.iloc[rows] if hasattr(objects, "iloc") else objects[rows]
 
 
-def _by_prototype(fitted: Any, X: Matrix | Records) -> Any:
-    """Dissimilarities from a file whose columns are the prototypes alone, or name them; other contents unchanged."""
-    D = np.asarray(X.D if isinstance(X, Matrix) else X.objects)
-    if D.ndim != 2 or not hasattr(fitted, "medoid_indices_"):  # nobody can measure to combinations of the data
+def _by_prototype(fitted: Any, X: Any, columns: Sequence[str]) -> Any:
+    """Dissimilarities whose columns are the prototypes alone, or name them; other contents of a file unchanged."""
+    if np.ndim(X) != 2 or not hasattr(fitted, "medoid_indices_"):  # nobody can measure to combinations of the data
         return X
-    K, N = len(fitted.hits_), fitted.n_features_in_
-    ids = X.ids or numbered_ids(len(D))
-    place = {name: k for k, name in enumerate(getattr(X, "columns", None) or ())}
+    D, K, N = np.asarray(X), len(fitted.hits_), fitted.n_features_in_
+    place = {name: k for k, name in enumerate(columns)}
     wanted = getattr(fitted, "prototype_ids_", ())
     if wanted and all(name in place for name in wanted):
-        return ToPrototypes(D[:, [place[name] for name in wanted]], ids)
+        return ToPrototypes(D[:, [place[name] for name in wanted]])
     if D.shape[1] == K != N:
-        return ToPrototypes(D, ids)
+        return ToPrototypes(D)
     if D.shape[1] != N:
         raise ValueError(
             f"X has {D.shape[1]} columns of dissimilarities; the model needs one for each of its {N} training points, "

@@ -1,4 +1,4 @@
-"""Optional dependencies: imported when first needed, and one clear sentence where they are missing."""
+"""Optional dependencies: imported when first needed; where one is missing, a sentence says how to install it."""
 
 from __future__ import annotations
 

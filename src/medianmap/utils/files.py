@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Writing files so that a reader never sees half of one: atomic, compressed where the name ends in .gz."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 
 
 def check_target(target: Path) -> None:
-    """The folder is there and may be written, and the name is not a folder's."""
+    """OSError unless the folder exists and can be written, and the name is not that of a folder."""
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}; create it, then write {target.name} there.")
     if target.is_dir():
@@ -21,15 +21,9 @@ def check_target(target: Path) -> None:
         raise PermissionError(f"{target} cannot be written: the folder is read-only for you; choose another.")
 
 
-def refuse_dash(folder: Path) -> None:
-    """ValueError for '-', which a user takes for standard output."""
-    if str(folder) == "-":
-        raise ValueError("-o - means standard output, which cannot hold a folder of files; give the name of a folder.")
-
-
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file that appears under `path` whole when the block ends well, and not at all otherwise."""
+    """A binary file that appears under `path` complete when the block ends without error, and not at all otherwise."""
     target = Path(path)
     check_target(target)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
@@ -54,7 +48,7 @@ def umask() -> int:
 
 @contextmanager
 def packed(file: BinaryIO, name: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The file itself, or what compresses into it where the name ends in .gz.
+    """The file itself, or a stream that compresses into it where the name ends in .gz.
 
     Neither time nor name goes into the bytes, so that the same contents are the same bytes.
     """

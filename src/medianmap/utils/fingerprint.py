@@ -1,4 +1,4 @@
-"""Digests of objects and functions that are the same in every process, to know again what a run was begun with."""
+"""Digests of objects and functions that are the same in every process: they tell whether a run has the same input."""
 
 from __future__ import annotations
 

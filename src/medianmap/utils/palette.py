@@ -1,4 +1,4 @@
-"""Okabe and Ito's palette, told apart with any kind of colour vision, in two orders."""
+"""Colours of lines and of filled areas: Okabe and Ito's palette, distinct for any kind of colour vision."""
 
 from __future__ import annotations
 

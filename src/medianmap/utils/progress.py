@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -17,13 +17,17 @@ _follower: ContextVar[OnProgress | None] = ContextVar("follower", default=None)
 
 
 @contextmanager
-def followed(follower: OnProgress) -> Iterator[None]:
-    """The follower is told of the steps inside."""
-    before = _follower.set(follower)
+def _bound(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    before = variable.set(value)
     try:
         yield
     finally:
-        _follower.reset(before)
+        variable.reset(before)
+
+
+def followed(follower: OnProgress) -> AbstractContextManager[None]:
+    """The follower is told of the steps inside."""
+    return _bound(_follower, follower)
 
 
 def step(stage: str, done: int, total: int | None) -> None:
@@ -45,17 +49,12 @@ def in_steps(stage: str, n: int, size: int) -> Iterator[slice]:
 _epoch_watcher: ContextVar[Callable[[Any], Any] | None] = ContextVar("epoch_watcher", default=None)
 
 
-@contextmanager
-def epochs_watched(watcher: Callable[[Any], Any]) -> Iterator[None]:
+def epochs_watched(watcher: Callable[[Any], Any]) -> AbstractContextManager[None]:
     """The watcher is called after every epoch of the fits inside, like a map's `on_epoch`, but no map keeps it.
 
     The log of each epoch is written, too; the level of the logger "medianmap" says who sees it.
     """
-    before = _epoch_watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _epoch_watcher.reset(before)
+    return _bound(_epoch_watcher, watcher)
 
 
 def epoch_watcher() -> Callable[[Any], Any] | None:

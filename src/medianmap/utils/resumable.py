@@ -25,7 +25,7 @@ RESTART = "pass resume=False (--restart) to start again, or choose another path.
 
 
 class Journal:
-    """What the work in `target` was begun with (empty if it was not), and the lines that vouch for its pieces."""
+    """What the work in `target` was begun with (empty if it was not), and the lines that an earlier run left."""
 
     def __init__(self, path: Path, target: Path, file: BinaryIO) -> None:
         self.path, self.target, self._file = path, target, file
@@ -55,27 +55,19 @@ class Journal:
         """Start again with what `about` says; earlier lines go."""
         self._refuse_foreign(about)
         self._file.truncate(0)
-        self.began, self.lines = about, []
-        self._append(json.dumps(about))
+        self.began = about
+        self.vouch(json.dumps(about))
 
     def vouch(self, *lines: str) -> None:
-        """Add lines, and return when they are safe on the disk; the bytes that they vouch for must be."""
-        self._append(*lines)
-        self.lines += lines
-
-    def remove(self) -> None:
-        """The work is complete, or given up."""
-        self.path.unlink(missing_ok=True)
-
-    @property
-    def empty(self) -> bool:
-        return not self.path.exists() or self.path.stat().st_size == 0
-
-    def _append(self, *lines: str) -> None:
+        """Add lines, and return when they are safe on the disk; the bytes that they vouch for must be already."""
         self._file.seek(0, os.SEEK_END)
         self._file.write("".join(f"{line}\n" for line in lines).encode())
         self._file.flush()
         os.fsync(self._file.fileno())
+
+    def remove(self) -> None:
+        """The work is complete, or given up."""
+        self.path.unlink(missing_ok=True)
 
     def _refuse_foreign(self, about: About) -> None:
         """ValueError for a file that does not begin as a journal of this work does, with the same first key."""
@@ -96,7 +88,11 @@ def journal(path: Path, target: Path) -> Iterator[Journal]:
     with file:
         if not _locked(file):
             raise ValueError(f"Another process is writing {target}; wait for it, or choose another name.")
-        yield Journal(path, target, file)
+        try:
+            yield Journal(path, target, file)
+        finally:
+            if path.exists() and not path.stat().st_size:  # nothing was begun
+                path.unlink()
 
 
 def _locked(file: BinaryIO) -> bool:
@@ -219,8 +215,6 @@ class GrowingText:
             if not self.marks:
                 self.part.unlink(missing_ok=True)
                 self.journal.remove()
-        if self.journal.empty:
-            self.journal.remove()
 
     def _take_up(self) -> None:
         for line in self.journal.lines:

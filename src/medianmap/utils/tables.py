@@ -1,4 +1,4 @@
-"""Tables without a dependency: as structured arrays, which `pandas.DataFrame` takes, and as lines of text files."""
+"""Tables as structured arrays, which `pandas.DataFrame` accepts, and as lines of text files; lines of FASTA files."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ def table(**columns: NDArray[Any]) -> NDArray[Any]:
     return rows
 
 
-def as_tsv(rows: NDArray[Any]) -> str:
-    """A structured array (n,) as lines by tabs under its names; numbers read back exact, True and False are 1 and 0."""
-    lines = [rows.dtype.names or (), *rows.tolist()]
-    return "".join("\t".join(str(int(x) if isinstance(x, bool) else x) for x in line) + "\n" for line in lines)
-
-
 FASTA_WIDTH = 60
 _BLANKS = str.maketrans("\t\r\n", "   ")
 
 
 def tsv_lines(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
-    """Lines by tabs; numbers are written so that they read back exact, None as an empty cell."""
+    """Cells separated by tabs; numbers read back exact, True and False are 1 and 0, None is an empty cell."""
     yield "\t".join(columns)
     for row in rows:
         yield "\t".join(map(_cell, row))
 
 
 def _cell(value: Any) -> str:
-    """A label may hold a tab or a line's end, which part cells and rows here; a blank takes its place."""
-    return "" if value is None else str(value).translate(_BLANKS)
+    """A label may contain a tab or line break, which separate cells and rows here; a blank replaces it."""
+    if value is None:
+        return ""
+    return str(int(value) if isinstance(value, bool) else value).translate(_BLANKS)
+
+
+def as_tsv(rows: NDArray[Any]) -> str:
+    """A structured array (n,) as lines under the names of its fields."""
+    return "".join(f"{line}\n" for line in tsv_lines(rows.dtype.names or (), rows.tolist()))
 
 
 def fasta_lines(records: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """(header, letters) -> the header and the letters, 60 a line."""
+    """(header, letters) -> the header and the letters, 60 per line."""
     for header, letters in records:
         yield f">{header.translate(_BLANKS)}".rstrip()
         yield from (letters[at : at + FASTA_WIDTH] for at in range(0, len(letters), FASTA_WIDTH))
@@ -65,7 +66,7 @@ def first_few(names: Sequence[str], most: int = 3) -> str:
 
 
 def write_lines(texts: dict[Path, Iterable[str]]) -> list[Path]:
-    """Write files of lines; all are whole before the first takes its place."""
+    """Write files of lines; all are complete before the first takes its place."""
     with ExitStack() as files:
         for path, lines in texts.items():
             with packed(files.enter_context(atomic(path)), path) as file:

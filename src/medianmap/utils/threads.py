@@ -1,4 +1,4 @@
-"""One limit for every kind of thread, and chunks of work whose results do not depend on how many there are."""
+"""How many threads may run, BLAS included, and chunks of work whose results do not depend on that number."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _set_blas(n: int) -> None:
 def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: int | None) -> None:
     """Call work(chunk) for every chunk; the chunks, not the threads, fix what is computed.
 
-    Threads of our own rather than numba's: they survive a fork and may be nested in a caller's threads.
+    Threads of our own rather than numba's: they survive a fork and can be nested in a caller's threads.
     The work must release the GIL to gain (numba nogil kernels, SciPy's distances).
     """
     stop_if_asked()
@@ -81,11 +81,11 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
         return
 
     def work_through(group: Sequence[slice]) -> None:
-        with alone():  # work shared out once more would wait for the very threads that wait for it
+        with alone():  # work handed out from here would wait for the very threads that wait for it
             for chunk in group:
                 work(chunk)
 
-    # One group a thread: handing out every chunk by itself would cost more than small ones take.
+    # One group per thread: handing out every chunk by itself would cost more than small ones take.
     list(_pool(n).map(work_through, [chunks[k::n] for k in range(n)]))
 
 
@@ -124,7 +124,7 @@ def stop_if_asked() -> None:
 
 @cache
 def _pool(n: int) -> ThreadPoolExecutor:
-    """Kept from call to call: starting threads would cost more than many a chunk."""
+    """Kept from call to call: starting threads would cost more than most chunks."""
     return ThreadPoolExecutor(n, thread_name_prefix="medianmap")
 
 

@@ -130,10 +130,10 @@ def _data(
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
     from ...explore.prototypes import needs_matrix
-    from ...predict.queries import fitted_on_dissimilarities, map_of
+    from ...predict.queries import map_of
 
     map_ = map_of(fitted)
-    of_matrix = fitted_on_dissimilarities(map_)
+    of_matrix = map_._reads_matrix()
     needs = PICTURES[picture]
     if not needs.of_data and not (needs.of_prototypes and needs_matrix(map_)):
         if file is not None:
