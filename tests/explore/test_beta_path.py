@@ -212,13 +212,13 @@ def test_the_display_draws_the_paths(rng, tmp_path):
         "neural gas": PrototypeClassifier(MedianNeuralGas(6, n_epochs=10, random_state=0)),
         "K-means": PrototypeClassifier(MedianKMeans(6, random_state=0)),
     }
-    display = BetaPathDisplay.from_estimators(classifiers, iris.X, iris.y, [0.9, 0.5], cv=HALVES)
+    display = BetaPathDisplay.from_estimator(classifiers, iris.X, iris.y, [0.9, 0.5], cv=HALVES)
     lines = {line.get_label(): line for line in display.ax_.get_lines()}
     assert len(lines) == 6
     drawn = lines["K-means, learned labels"]
     np.testing.assert_array_equal(drawn.get_xdata(), [1, 0.9, 0.5])
     np.testing.assert_allclose(drawn.get_ydata(), display.paths["K-means"].accuracy["learned"].mean(axis=1))
-    again = BetaPathDisplay.from_estimators(classifiers, iris.X, iris.y, [0.5], cv=(s for s in HALVES.split(iris.X)))
+    again = BetaPathDisplay.from_estimator(classifiers, iris.X, iris.y, [0.5], cv=(s for s in HALVES.split(iris.X)))
     assert again.paths["K-means"].accuracy["learned"].shape == (2, 3)
     display.figure_.savefig(tmp_path / "path.png")
     assert (tmp_path / "path.png").stat().st_size > 10_000

@@ -29,18 +29,8 @@ RAMPS = {
     "light": ["#eef5ec", "#c4e3cf", "#8bcabf", "#53a9b2", "#3a83a2", "#345c8b", "#33376b", "#251c45"],
     "dark": ["#25333b", "#264a5a", "#2a6478", "#378091", "#559da3", "#82bab1", "#b8d6c1", "#f0f3d8"],
 }
-SCRIPTS = (
-    "basics.js",
-    "colors.js",
-    "map.js",
-    "view.js",
-    "exemplar.js",
-    "panel.js",
-    "search.js",
-    "table.js",
-    "about.js",
-    "start.js",
-)
+# The scripts of the page, in the order in which they need each other.
+SCRIPTS = ("basics", "colors", "map", "view", "exemplar", "panel", "search", "table", "about", "start")
 # "<", ">" and "&" open or end markup, the two separators end lines of scripts, lone surrogates have no UTF-8.
 _DANGEROUS = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
@@ -236,4 +226,4 @@ def _style() -> str:
 @cache
 def _script() -> str:
     """All scripts as one, in a scope of its own."""
-    return "(() => {\n'use strict';\n" + "\n".join(_read(name) for name in SCRIPTS) + "})();\n"
+    return "(() => {\n'use strict';\n" + "\n".join(_read(f"{name}.js") for name in SCRIPTS) + "})();\n"

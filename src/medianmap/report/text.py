@@ -1,4 +1,4 @@
-"""A map for the terminal: one cell a neuron, in its place on the lattice, coloured by its majority class."""
+"""A map as text for the terminal: one cell per neuron, in its place on the lattice, coloured by its majority class."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _purity_line(neuron: dict[str, Any], letter: str) -> str:
 
 
 def legend_of(summary: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """Class name -> the shortest prefix that tells it apart, and -> its colour."""
+    """Class name -> the shortest prefix that no other class has, and -> its colour."""
     names = sorted({n["majority"] for n in summary["neurons"] if n.get("majority") is not None})
     longest = max((len(n) for n in names), default=1)
     size = next((k for k in range(1, longest) if len({n[:k] for n in names}) == len(names)), longest)
@@ -84,7 +84,7 @@ def render(summary: dict[str, Any]) -> RenderableType:
 
 
 def _class_table(summary: dict[str, Any]) -> list[RenderableType]:
-    """One line a class: how large it is, how many neurons are its own, how much of it lies there."""
+    """One line per class: its size, the number of neurons where it is the majority, and its share there."""
     if not summary["classes"]:
         return []
     table = Table(box=None, pad_edge=False)

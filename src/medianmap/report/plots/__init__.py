@@ -16,13 +16,9 @@ if TYPE_CHECKING:
     from .topology import TopologyDisplay
 
 _HOME = {
-    "BetaPathDisplay": ".curves",
-    "KPathDisplay": ".curves",
-    "MapDisplay": ".som",
+    **dict.fromkeys(("BetaPathDisplay", "KPathDisplay", "TrainingDisplay", "WidthFrontDisplay"), ".curves"),
+    **dict.fromkeys(("MapDisplay", "UMatrixDisplay"), ".som"),
     "TopologyDisplay": ".topology",
-    "TrainingDisplay": ".curves",
-    "UMatrixDisplay": ".som",
-    "WidthFrontDisplay": ".curves",
 }
 
 __all__ = [

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...estimators.classifier import PrototypeClassifier
 from ...explore.beta_path import BETAS, BetaPath, beta_path
 from ...explore.k_path import SUGGESTIONS, KPath, k_path
 from ...explore.refits import standard_error
@@ -104,34 +103,17 @@ class BetaPathDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        classifier: PrototypeClassifier,
-        X: Any,
-        y: Any,
-        betas: Sequence[float] = BETAS,
-        *,
-        ax: Any = None,
-        **params: Any,
+        cls, classifier: Any, X: Any, y: Any, betas: Sequence[float] = BETAS, *, ax: Any = None, **params: Any
     ) -> Self:
-        """Compute the path of one classifier and draw it; params go to `beta_path` (cv, warm_start, ...)."""
-        return cls.from_estimators({type(classifier.estimator).__name__: classifier}, X, y, betas, ax=ax, **params)
+        """Compute the path of a classifier, or of several by name, and draw; params go to `beta_path` (cv, ...).
 
-    @classmethod
-    def from_estimators(
-        cls,
-        classifiers: Mapping[str, PrototypeClassifier],
-        X: Any,
-        y: Any,
-        betas: Sequence[float] = BETAS,
-        *,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """The same for several classifiers by name, on the same splits if `cv` is deterministic."""
+        Several are compared on the same splits if `cv` is deterministic.
+        """
+        if not isinstance(classifier, Mapping):
+            classifier = {type(classifier.estimator).__name__: classifier}
         if isinstance(params.get("cv"), Iterator):
             params["cv"] = list(params["cv"])  # the first classifier would use it up
-        paths = {name: beta_path(classifier, X, y, betas, **params) for name, classifier in classifiers.items()}
-        return cls(paths).plot(ax=ax)
+        return cls({name: beta_path(each, X, y, betas, **params) for name, each in classifier.items()}).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         for k, (name, path) in enumerate(self.paths.items()):

@@ -74,11 +74,13 @@ class Slices:
     colors: list[str]
 
 
-def slices(shares: FloatArray, hits: FloatArray, classes: Sequence[Any]) -> Slices:
+def slices(shares: FloatArray, hits: FloatArray, classes: Sequence[Any] | None) -> Slices:
     """Class shares (K, C) as pies can show them: the seven classes of most weight and one slice for all others.
 
     Prototypes of weight hits (K,) > 0 without labelled points, whose rows are zero, become pies of "not labelled".
+    classes (C,) are their names; None numbers them.
     """
+    classes = range(shares.shape[1]) if classes is None else classes
     names, colors = [str(name) for name in classes], list(NAMED[: len(classes)])
     if len(names) > len(NAMED):
         weight = (shares * hits[:, None]).sum(axis=0)
@@ -91,6 +93,17 @@ def slices(shares: FloatArray, hits: FloatArray, classes: Sequence[Any]) -> Slic
         shares = np.column_stack([shares, unlabelled])
         names, colors = [*names, "not labelled"], [*colors, PALE]
     return Slices(shares, names, colors)
+
+
+def pies(ax: Any, centers: FloatArray, radii: FloatArray, cut: Slices, **edges: Any) -> Any:
+    """Draw pies at centers (K, 2), with a legend where the slices have names; returns the collection of wedges."""
+    wedges, number = pie_polygons(centers, radii, cut.shares)
+    collections = require("matplotlib.collections", "plot", "Drawing")
+    drawn = collections.PolyCollection(wedges, facecolors=[cut.colors[c] for c in number], **edges)
+    ax.add_collection(drawn)
+    if cut.names:
+        legend(ax, cut.names, cut.colors)
+    return drawn
 
 
 def legend(ax: Any, names: Sequence[str], colors: Sequence[str], title: str | None = None) -> None:

@@ -32,7 +32,7 @@ from .shapes import (
     cell_polygons,
     color_bar,
     legend,
-    pie_polygons,
+    pies,
     slices,
     text_color,
     u_matrix_cells,
@@ -143,15 +143,9 @@ class MapDisplay(LatticeDisplay):
         _frame(ax, cells)
 
     def _pies(self, ax: Any) -> None:
-        collections = require("matplotlib.collections", "plot", "Drawing")
-        cut = slices(self.values, self.hits, range(self.values.shape[1]) if self.classes is None else self.classes)
         radii = 0.46 * np.sqrt(self.hits / max(self.hits.max(), 1e-300))
-        wedges, number = pie_polygons(self.lattice.positions, radii, cut.shares)
-        self.pies_ = collections.PolyCollection(
-            wedges, facecolors=[cut.colors[c] for c in number], edgecolors="white", linewidths=0.3
-        )
-        ax.add_collection(self.pies_)
-        legend(ax, cut.names, cut.colors)
+        cut = slices(self.values, self.hits, self.classes)
+        self.pies_ = pies(ax, self.lattice.positions, radii, cut, edgecolors="white", linewidths=0.3)
 
     def _groups(self, ax: Any, cells: FloatArray) -> None:
         n = int(self.values.max()) + 1

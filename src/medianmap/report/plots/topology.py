@@ -13,7 +13,7 @@ from ...explore.prototypes import as_lengths
 from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.extras import require
-from .shapes import GREY, LINE, TEXT, Display, Slices, legend, pie_polygons, slices
+from .shapes import GREY, LINE, TEXT, Display, Slices, pies, slices
 
 # Beside more nodes than this, names would overlap.
 MOST_NAMES = 40
@@ -109,18 +109,12 @@ class TopologyDisplay(Display):
         ax.add_collection(self.edges_)
 
     def _draw_nodes(self, ax: Any, radii: FloatArray) -> None:
-        collections = require("matplotlib.collections", "plot", "Drawing")
         z = self.layout.positions
         cut = Slices(np.ones((len(z), 1)), [], [NODE])
         if self.shares is not None:
-            cut = slices(self.shares, self.hits, range(self.shares.shape[1]) if self.classes is None else self.classes)
-            legend(ax, cut.names, cut.colors)
-        wedges, number = pie_polygons(z, radii, cut.shares)
-        self.nodes_ = collections.PolyCollection(
-            wedges, facecolors=[cut.colors[c] for c in number], edgecolors=LINE, linewidths=0.5, zorder=2
-        )
+            cut = slices(self.shares, self.hits, self.classes)
         ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # visible where a prototype has no points and so no pie
-        ax.add_collection(self.nodes_)
+        self.nodes_ = pies(ax, z, radii, cut, edgecolors=LINE, linewidths=0.5, zorder=2)
 
     def _write(self, ax: Any, radii: FloatArray, names: Sequence[Any]) -> None:
         effects = require("matplotlib.patheffects", "plot", "Drawing")
