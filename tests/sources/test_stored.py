@@ -79,10 +79,10 @@ def changed(path, **facts):
     [
         (lambda folder: changed(folder / "D.npy.json", n=59, ids=None), r"has shape \(60, 60\).*says \(59, 59\)"),
         (lambda folder: changed(folder / "D.npy.json", dtype="float32"), "type float64, .*float32"),
-        (lambda folder: changed(folder / "D.npy.json", ids=IDS[:5]), "names 5 ids for 60 points"),
+        (lambda folder: changed(folder / "D.npy.json", ids=IDS[:5]), "5 ids for 60 points"),
         (
             lambda folder: changed(folder / "D.npy.json", ids=["x", "x", *IDS[2:]]),
-            "points 1 and 2 have the same id 'x'",
+            "1 and 2 have the same id 'x'",
         ),
         (lambda folder: (folder / "D.npy.json").write_text("{"), "not the sidecar of a matrix"),
         (lambda folder: (folder / "D.npy.json").write_text("[]"), "not the sidecar of a matrix"),

@@ -17,7 +17,7 @@ from medianmap import MedianKMeans, as_dissimilarity
 from medianmap.readers import read
 from medianmap.sources import PairSource, Source, base
 from medianmap.sources.base import ALL
-from medianmap.sources.memory import DearSource, DenseSource, PartlyKeptSource
+from medianmap.sources.memory import DenseSource, ExpensiveSource, PartlyKeptSource
 
 duckdb = optional("duckdb")
 pa = optional("pyarrow")
@@ -41,7 +41,7 @@ def test_blocks_are_those_of_the_matrix_to_the_last_bit(store, names, matrix, tm
     ids = [f"p{k:03d}" for k in range(N)] if names == "text" else list(range(N))
     source = PairSource(write_tables(tmp_path, *pair_rows(D, ids, keep))[store])
     assert isinstance(source, Source)
-    assert isinstance(source, DearSource)
+    assert isinstance(source, ExpensiveSource)
     assert source.ids == [str(name) for name in ids]  # 2 before 10, though text would sort otherwise
     assert (source.shape, source.symmetric) == ((N, N), kind != "asymmetric")
     np.testing.assert_array_equal(source.block(ALL, ALL), D)

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..sources.base import FloatArray, Index, IntArray
-from ..sources.objects import n_dims
+from ..sources.checks import n_dims
 
 UNLABELLED, UNSEEN = -1, -2
 

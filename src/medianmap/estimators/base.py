@@ -33,11 +33,10 @@ from ..sources import (
     points_to,
 )
 from ..sources.base import FloatArray, IntArray, is_source
-from ..sources.checks import refuse_bad_entries
+from ..sources.checks import as_objects, n_dims, refuse_bad_entries
 from ..sources.computed import checked_objects, take, with_objects
 from ..sources.duckdb import is_pair_store
-from ..sources.memory import PartlyKeptSource, condensed_size, kept_if_dear
-from ..sources.objects import as_objects, n_dims
+from ..sources.memory import PartlyKeptSource, condensed_size, kept_if_expensive
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
 from ..utils.progress import epoch_watcher
 from ..utils.threads import limited
@@ -341,7 +340,7 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
     def _checked(self, source: Source, m: FloatArray, K: int) -> Source:
         """The source to train on: parameters fixed, dear dissimilarities kept, entries looked through."""
         source = self._resolved(source, m)
-        source = kept_if_dear(source)
+        source = kept_if_expensive(source)
         if not isinstance(source, PartlyKeptSource):  # every value is checked as it comes, and a pass is dear
             check_entries(source, K * float(m.sum()))
         return source

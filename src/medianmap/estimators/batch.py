@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from ..core.spaces import Space
 from ..core.vectors import VectorSpace, squared_distances
 from ..sources.base import FloatArray, IntArray
-from ..sources.objects import check_vectors
+from ..sources.checks import check_vectors
 from .base import BaseMap, KMeansMap, NeuralGasMap, SOMMap
 from .parameters import BatchParameters, documented, parameters
 

@@ -13,7 +13,7 @@ from ..core.engine import State
 from ..core.spaces import MedianSpace, Space
 from ..search import CHOICES, check_search_fits
 from ..sources.base import FloatArray, IntArray, Source
-from ..sources.computed import ROWS_A_STEP, take
+from ..sources.computed import ROWS_PER_STEP, take
 from ..utils.checks import check_choice, check_count
 from ..utils.progress import in_steps
 from .base import DissimilarityMap, KMeansMap, NeuralGasMap, SOMMap, among, source_of
@@ -108,7 +108,7 @@ class MedianMap(MedianParameters, DissimilarityMap):
 
     def _between_prototypes(self) -> FloatArray:
         metric, W = self._object_metric(fitted=True), self.cluster_centers_
-        rows = in_steps("exemplars", len(W), ROWS_A_STEP)
+        rows = in_steps("exemplars", len(W), ROWS_PER_STEP)
         return np.concatenate([metric.between(take(W, part), W) for part in rows])
 
 

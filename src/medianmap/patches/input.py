@@ -15,8 +15,8 @@ from ..core.labels import LabelVectors
 from ..estimators.base import BaseMap
 from ..sources import as_dissimilarity
 from ..sources.base import FloatArray, IntArray, is_source, panels
+from ..sources.checks import n_dims
 from ..sources.computed import take
-from ..sources.objects import n_dims
 from ..utils.checks import check_n_prototypes, check_weights
 from .checkpoint import PassProgress
 from .one_patch import Patch

@@ -16,10 +16,9 @@ from ..estimators.base import BaseMap
 from ..estimators.fit import replace_fitted
 from ..metrics.base import BoundMetric
 from ..sources.base import FloatArray, IntArray, Source
-from ..sources.checks import refuse_bad_entries
+from ..sources.checks import as_objects, check_vectors, refuse_bad_entries
 from ..sources.computed import ComputedSource, parts_to_compute, take
 from ..sources.memory import DenseSource, fits
-from ..sources.objects import as_objects, check_vectors
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from ..estimators.base import BaseMap
 from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity, check_queries
 from ..sources.base import ALL, FloatArray, Index, IntArray, is_source, panels
+from ..sources.checks import n_dims
 from ..sources.duckdb import is_pair_store
 from ..sources.memory import condensed_size
-from ..sources.objects import n_dims
 from ..sources.stored import open_matrix
 from ..utils.fingerprint import digest
 from ..utils.threads import n_threads, run_chunks

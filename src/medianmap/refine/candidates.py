@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity, check_entries
 from ..sources.base import FloatArray, IntArray, candidate_rows, columns, panels, rows_fit, rows_per_panel
-from ..sources.memory import kept_if_dear
+from ..sources.memory import kept_if_expensive
 from ..utils.checks import check_count, check_weights
 from ..utils.threads import run_chunks
 
@@ -84,7 +84,7 @@ def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, 
     if len(outside):
         raise ValueError(f"The exemplars hold the index {outside[0]}, but the data points are numbered 0 to {n - 1}.")
     most = np.iinfo(np.int64).max if max_swaps is None else check_count(max_swaps, "max_swaps", at_least=0)
-    source = kept_if_dear(source)
+    source = kept_if_expensive(source)
     if source is not D:
         check_entries(source, len(w) * float(weights.sum()))
     whole = candidate_rows(source) if rows_fit(source) else None

@@ -1,4 +1,4 @@
-"""Where dissimilarities come from: everything a user can pass becomes a Source."""
+"""`as_dissimilarity`: whatever a user has, a matrix, a file, a database or objects and a metric, becomes a source."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.registry import bind
-from ..utils.checks import refuse_duplicate_ids
+from ..utils.checks import check_ids, refuse_duplicate_ids
 from ..utils.resumable import journal_path
 from .base import ALL, Source, columns, is_source, panels, points_to, rows_per_panel
-from .checks import check_entries, check_queries, is_symmetric, refuse_bad_entries
+from .checks import as_numbers, as_objects, check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComparedSource, ComputedSource
 from .duckdb import PairSource, is_pair_store
 from .memory import CondensedSource, DenseSource, SubsetSource, condensed_size
-from .objects import as_numbers, as_objects
 from .postgres import PostgresSource
 from .stored import open_matrix, open_npy, open_store, sidecar_path, write_store
 
@@ -75,8 +74,8 @@ def as_dissimilarity(
         numba-compiled function.
     metric_params : keyword arguments of the metric.
     ids : N names; by default those that X carries.
-    symmetric : None finds out (one pass over a matrix); True or False takes your word. Columns of a symmetric
-        matrix are read as rows, so a wrong True gives wrong answers.
+    symmetric : None finds out (one pass over a matrix); True or False is believed. Columns of a symmetric matrix are
+        read as rows, so a wrong True gives wrong results.
     n_jobs : threads for metrics that can use them.
     matrix : the dissimilarities of the objects X by this metric, computed before, in any form that metric="precomputed"
         takes. They are read and nothing is computed; a map fitted with this metric still has exemplar objects and
@@ -104,7 +103,7 @@ def as_dissimilarity(
     bound = source.metric.resolved(source.objects, np.ones(len(source.objects)))
     if matrix is not None:
         stored = as_dissimilarity(matrix, symmetric=symmetric)
-        names = stored.ids if ids is None else checked_ids(ids, stored.shape[0])
+        names = stored.ids if ids is None else check_ids(ids, stored.shape[0])
         return ComparedSource(source.objects, bound, names, columns=column_ids(X), matrix=stored)
     if symmetric is not None:
         bound = replace(bound, metric=replace(bound.metric, symmetric=symmetric))
@@ -112,7 +111,7 @@ def as_dissimilarity(
 
 
 def _naming(sentence: str, ids: Sequence[str] | None) -> str:
-    """'X[3] is ...' -> "X[3] ('its id') is ...": who reads a file knows its records by their ids."""
+    """'X[3] is ...' -> "X[3] ('its id') is ...": users know the records of a file by their ids."""
     at = re.match(r"X\[(\d+)\]", sentence)
     if at is None or ids is None or int(at[1]) >= len(ids):
         return sentence
@@ -120,27 +119,19 @@ def _naming(sentence: str, ids: Sequence[str] | None) -> str:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a path is that of dissimilarities with ids: a matrix with a sidecar, or being computed, or pairs."""
+    """Whether the path holds dissimilarities with ids: a matrix with a sidecar, or still being computed, or pairs."""
     return is_pair_store(path) or sidecar_path(path).exists() or journal_path(path).exists()
 
 
 def with_ids(source: Any, ids: Sequence[str] | None) -> Any:
     """The source with the ids given; without, with its own."""
-    return source if ids is None else replace(source, ids=checked_ids(ids, source.shape[0]))
-
-
-def checked_ids(ids: Sequence[str], n: int) -> list[str]:
-    """One id for each of n points, none twice; else ValueError."""
-    if len(ids) != n:
-        raise ValueError(f"There are {len(ids)} ids for {n} points; give one id per point.")
-    refuse_duplicate_ids(ids, "ids", "place")
-    return list(ids)
+    return source if ids is None else replace(source, ids=check_ids(ids, source.shape[0]))
 
 
 def computed(
     X: Any, metric: Any, *, metric_params: Mapping[str, Any] | None = None, n_jobs: int | None = None
 ) -> ComputedSource:
-    """Objects and a metric as a Source; parameters that the data fix are not filled in yet."""
+    """Objects and a metric as a source; parameters that the data determine are not filled in yet."""
     bound = bind(metric, metric_params)
     return ComputedSource(as_objects(X, bound), bound, None, n_jobs)
 
@@ -165,7 +156,7 @@ def precomputed(X: Any, *, symmetric: bool | None = None) -> DenseSource | Conde
             )
         if symmetric is False:
             raise ValueError(
-                "A condensed vector holds one entry a pair and is symmetric; pass the square matrix instead."
+                "A condensed vector holds one entry per pair and is symmetric; pass the square matrix instead."
             )
         return CondensedSource(D, n, ids)
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
@@ -188,7 +179,7 @@ def ids_and_array(X: Any) -> tuple[list[str] | None, NDArray[Any]]:
 
 
 def frame_ids(frame: Any) -> list[str] | None:
-    """Ids of a square DataFrame: its row names, or its column names; None if both are merely counted."""
+    """Ids of a square DataFrame: its row names, or its column names; None if both are just 0, 1, 2, ..."""
     rows, cols = column_ids(frame.T), column_ids(frame)
     if rows is not None and cols is not None and len(rows) == len(cols) and rows != cols:
         k = next(k for k in range(len(rows)) if rows[k] != cols[k])
@@ -203,7 +194,7 @@ def frame_ids(frame: Any) -> list[str] | None:
 
 
 def column_ids(X: Any) -> list[str] | None:
-    """Names of the columns of a frame or a scikit-bio matrix as text; None where there are none or they are counted."""
+    """Names of the columns of a frame or a scikit-bio matrix as text; None if there are none, or just 0, 1, 2, ..."""
     if hasattr(X, "condensed_form") and hasattr(X, "ids"):
         return [str(i) for i in X.ids]
     if not (hasattr(X, "iloc") and hasattr(X, "columns")):

@@ -1,4 +1,4 @@
-"""The protocol of everything that can answer "how different are these from those": `block(rows, cols)`."""
+"""The protocol of all sources of dissimilarities, `block(rows, cols)`, and how to read one in panels and columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IntArray: TypeAlias = "NDArray[np.intp]"
 
 ALL = slice(None)
 
-# Panels of this size stay inside the last-level cache of a laptop and make a BLAS call worth its overhead.
+# Panels of this size fit in the last-level cache of a laptop and are large enough for BLAS.
 PANEL_BYTES = 32 * 2**20
 
 # A matrix up to this size may be computed or copied whole; a larger one is worked on block by block.
@@ -46,11 +46,15 @@ class Source(Protocol):
         ...
 
 
+class OwnSource:
+    """The sources of this library; asking whether something has the protocol takes as long as a small fit."""
+
+
 def is_source(X: Any) -> TypeGuard[Source]:
-    """isinstance(X, Source), which of a protocol takes as long as a small fit, answered at once for what is common."""
+    """isinstance(X, Source), answered at once for arrays and for the sources of this library."""
     if type(X) is np.ndarray:
         return False
-    return type(X).__module__ == "medianmap.sources.memory" or isinstance(X, Source)
+    return isinstance(X, OwnSource | Source)
 
 
 def plain(block: NDArray[Any]) -> NDArray[Any]:
@@ -72,14 +76,14 @@ def panels(n: int, size: int) -> Iterator[slice]:
 
 
 def columns(source: Source, cols: Index) -> NDArray[Any]:
-    """D[:, cols] as rows, (len(cols), N) and C-contiguous, so that a candidate's terms lie side by side."""
+    """D[:, cols] as rows, (len(cols), N) and C-contiguous, so that the terms of a candidate are adjacent in memory."""
     if source.symmetric:
         return np.ascontiguousarray(source.block(cols, ALL))
     return np.ascontiguousarray(source.block(ALL, cols).T)
 
 
 def rows_fit(source: Source) -> bool:
-    """Whether `candidate_rows` can be had: no copy is needed, or one of at most KEEP_BYTES."""
+    """Whether `candidate_rows` is possible: it needs no copy, or one of at most KEEP_BYTES."""
     n = source.shape[0]
     return _is_rows_already(source) or n * n * (4 if source.dtype == np.float32 else 8) <= KEEP_BYTES
 
@@ -89,7 +93,7 @@ def _is_rows_already(source: Source) -> bool:
 
 
 def point_rows(source: Source) -> NDArray[Any] | None:
-    """The matrix itself (N, N), a data point a row, if it lies in memory or on disk as kernels can read it."""
+    """The matrix itself (N, N), one row per data point, if it is in memory or on disk in a form that kernels read."""
     D = getattr(source, "D", None)
     if D is None or D.dtype not in (np.float32, np.float64) or not D.flags.c_contiguous:
         return None
@@ -97,9 +101,9 @@ def point_rows(source: Source) -> NDArray[Any] | None:
 
 
 def candidate_rows(source: Source) -> NDArray[Any]:
-    """All of `columns`, (N, N) with a candidate a row: a symmetric matrix in memory or on disk as it is, else a copy.
+    """All of `columns`, (N, N), one row per candidate: a symmetric matrix in memory or on disk as it is, else a copy.
 
-    For strategies that hop between candidates. ValueError if a copy would take more than KEEP_BYTES.
+    For searches that jump between candidates. ValueError if a copy would take more than KEEP_BYTES.
     """
     if _is_rows_already(source):
         return np.asarray(source.D)  # type: ignore[attr-defined]
@@ -114,7 +118,7 @@ def candidate_rows(source: Source) -> NDArray[Any]:
 def points_to(source: Source, w: IntArray) -> FloatArray:
     """G = D[:, w] (N, K), from every point to the prototypes w (K,); float32 stays float32, all else is float64.
 
-    Prototypes lie side by side in memory: G.T is C-contiguous.
+    The dissimilarities of a prototype are adjacent in memory: G.T is C-contiguous.
     """
     C = columns(source, w)
     return (C if C.dtype in (np.float32, np.float64) else C.astype(np.float64)).T

@@ -14,15 +14,15 @@ from ..metrics.base import BoundMetric
 from ..utils.fingerprint import digest
 from ..utils.progress import in_steps
 from ..utils.threads import outer_threads, run_chunks
-from .base import ALL, Index, Source, panels
+from .base import ALL, Index, OwnSource, Source, panels
 from .memory import DenseSource, PartlyKeptSource, fits, partly_kept
 
-# Objects of a sample that are compared with all others between two steps of a bar.
-ROWS_A_STEP = 32
+# Objects of a sample that are compared with all others between two steps of a progress bar.
+ROWS_PER_STEP = 32
 
 
 @dataclass(frozen=True)
-class ObjectSource:
+class ObjectSource(OwnSource):
     """N objects and the metric that compares them: what a map needs beside D to compare new objects later.
 
     columns : names of the columns of objects that are vectors.
@@ -104,7 +104,7 @@ class ComputedSource(ObjectSource):
         return np.dtype(np.float64)
 
     def resolved(self, m: NDArray[np.float64]) -> ComputedSource:
-        """The source with parameters that the data, weighted by m (N,), fix."""
+        """The source with the parameters that the data, weighted by m (N,), determine."""
         return replace(self, metric=self.metric.resolved(self.objects, m))
 
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
@@ -126,10 +126,10 @@ class ComputedSource(ObjectSource):
         return out
 
     def fill(self, D: NDArray[Any], rows: slice, cols: slice) -> None:
-        """D[rows, cols] = the block, in the type of D; of a symmetric metric i <= l alone is used, and mirrored.
+        """D[rows, cols] = the block, in the type of D; of a symmetric metric only i <= l is computed, and mirrored.
 
-        rows and cols are ranges; where the metric is symmetric the first of cols is not before the first of rows, and
-        rows beyond the last of cols are left for the block that mirrors onto them.
+        rows and cols are ranges. If the metric is symmetric, cols must not start before rows, and rows beyond the last
+        of cols are left to the block that is mirrored onto them.
         """
         if self.symmetric:
             rows = slice(rows.start, min(rows.stop, cols.stop))
@@ -145,8 +145,8 @@ class ComputedSource(ObjectSource):
         D[cols, rows] = part.T
 
     def kept(self) -> DenseSource | PartlyKeptSource:
-        """The whole matrix if it fits in base.KEEP_BYTES, computed once (half of it where the metric is symmetric);
-        else a source that keeps as many rows as fit and computes the others every time."""
+        """The whole matrix if it fits in base.KEEP_BYTES, computed once (half of it if the metric is symmetric); else a
+        source that keeps as many rows as fit and computes the others every time."""
         n = len(self.objects)
         if not fits(n):
             return partly_kept(self)
@@ -182,10 +182,10 @@ def checked_objects(source: Source, metric: BoundMetric) -> HoldsObjects:
 
 
 def block_in_steps(source: Source) -> NDArray[np.float64]:
-    """All N x N dissimilarities of a sample of objects, both directions asked, told as it goes."""
+    """All N x N dissimilarities of a sample of objects, both directions computed, with progress."""
     n = source.shape[0]
     D = np.empty((n, n))
-    for rows in in_steps("sample", n, ROWS_A_STEP):
+    for rows in in_steps("sample", n, ROWS_PER_STEP):
         D[rows] = source.block(rows, ALL)
     return D
 
@@ -207,8 +207,8 @@ def parts_to_compute(n: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:
 
 
 def panel_height(n: int) -> int:
-    """Rows of a panel of a symmetric matrix: few, since half of its corner on the diagonal is computed in vain, but
-    enough that mirrored into a file they are runs of 2 KB where the matrix is large."""
+    """Rows of a panel of a symmetric matrix: few, since half of its corner on the diagonal is computed for nothing, but
+    enough that mirrored into a file of a large matrix they are runs of 2 KB."""
     return min(512, max(64, -(-n // 16)))
 
 

@@ -1,4 +1,4 @@
-"""Pair tables that DuckDB reads: a DuckDB database file, Parquet or CSV."""
+"""`PairSource`: dissimilarities read from a table of pairs by DuckDB: a DuckDB database, Parquet or CSV file."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class PairSource(PairTable):
     Parameters
     ----------
     path : a DuckDB database (.duckdb, .ddb, .db), Parquet (.parquet, .pq) or text (.csv, .tsv, .txt, also .gz).
-    table : name of the table in a database; not needed if there is but one.
-    columns : names of the columns (row, column, value); not needed if there are but three, in this order.
-    ids : the points, in the order they are to have; by default all that the table names, in the order of their numbers
-        if all are whole numbers, of their letters otherwise.
-    missing : what stands for a pair that is not stored: "error", a number, or "max", the largest stored dissimilarity
+    table : name of the table in a database; not needed if there is only one.
+    columns : names of the columns (row, column, value); not needed if there are only three, in this order.
+    ids : the points in the order wanted; by default all that the table names, sorted as numbers if all are whole
+        numbers, as text otherwise.
+    missing : the value of a pair that is not stored: "error", a number, or "max", the largest stored dissimilarity
         of its row (of a symmetric table the larger of its two rows). A diagonal that is not stored is always 0.
     symmetric : True: a pair may be stored in either order; False: both orders are needed; None finds out by one
         query: a table is symmetric if every pair is stored in both orders with one value, or every pair in one order.
@@ -67,11 +67,11 @@ class PairSource(PairTable):
         super().__init__(columns, ids, missing, symmetric)
 
     def _file_relation(self) -> str:
-        """SQL for the table; of a database it is known once its tables are."""
+        """SQL for the table; that of a database is found later, among its tables."""
         literal = "'" + str(self.path).replace("'", "''") + "'"
         if self.kind in PARQUET:
             return f"read_parquet({literal})"
-        # All as text: an id 007 stays 007, and a cell that is no number can be named.
+        # All as text: an id 007 stays 007, and a cell that is not a number can be named.
         return f"read_csv({literal}, all_varchar = true)" if self.kind in TEXT else ""
 
     def _connect(self) -> Any:
@@ -129,5 +129,5 @@ class PairSource(PairTable):
 
 
 def first_line(error: Exception) -> str:
-    """What a database says, without the query it quotes."""
+    """The first line of a database's message, without the query it quotes."""
     return str(error).strip().splitlines()[0].rstrip(".")

@@ -1,4 +1,4 @@
-"""A dissimilarity matrix that lies in memory or in a memory-mapped .npy file; never copied."""
+"""Matrices in memory or memory-mapped: whole, condensed, a part of one, or as many rows of a source as fit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import base
-from .base import Index, IntArray, Source, plain
+from .base import Index, IntArray, OwnSource, Source, plain
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class DenseSource:
+class DenseSource(OwnSource):
     """D (N, N), any real type, as it is: a float32 matrix stays float32 and a memory map stays on disk.
 
     path : the .npy file that D maps, if it does: a copy for another process opens that file instead of carrying it.
@@ -52,7 +54,7 @@ class DenseSource:
 
 
 @dataclass(frozen=True)
-class SubsetSource:
+class SubsetSource(OwnSource):
     """The rows and columns `keep` (n,) of another source, renumbered 0 .. n-1."""
 
     base: Source
@@ -100,9 +102,6 @@ class RectangleSource:
         return self.base.block(self.rows[rows], self.cols[cols])
 
 
-# --- SciPy's condensed form: the upper triangle of a symmetric matrix as one vector, half the memory
-
-
 def condensed_size(length: int) -> int | None:
     """N with N (N - 1) / 2 == length, or None. A length of 0 is one point."""
     n = (1 + isqrt(1 + 8 * length)) // 2
@@ -110,8 +109,8 @@ def condensed_size(length: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class CondensedSource:
-    """D[i, l] = v[N i - i (i + 1) / 2 + l - i - 1] for i < l, D[l, i] the same, zero diagonal."""
+class CondensedSource(OwnSource):
+    """SciPy's condensed form, half the memory: D[i, l] = D[l, i] = v[N i - i (i + 1) / 2 + l - i - 1] for i < l."""
 
     v: NDArray[Any]
     n: int
@@ -133,7 +132,7 @@ class CondensedSource:
         i, l = self._positions(rows)[:, None], self._positions(cols)[None, :]
         low, high = np.minimum(i, l), np.maximum(i, l)
         on_diagonal = low == high
-        # The formula has no place for the diagonal; position 0 stands in and is overwritten by zero.
+        # The formula has no place for the diagonal; position 0 is read instead and overwritten by zero.
         at = np.where(on_diagonal, 0, self.n * low - low * (low + 1) // 2 + high - low - 1)
         if self.v.size == 0:
             return np.zeros(at.shape, self.v.dtype)
@@ -145,17 +144,12 @@ class CondensedSource:
         return np.arange(self.n, dtype=np.intp)[index]
 
 
-# --- Sources whose blocks are dear, computed or queried: held in memory for a fit as far as they fit ther
-
-logger = logging.getLogger(__name__)
-
-
 @runtime_checkable
-class DearSource(Source, Protocol):
-    """A source that a fit should not ask twice, and that checks every value as it comes."""
+class ExpensiveSource(Source, Protocol):
+    """A source whose blocks are computed or queried: a fit asks once, and every value is checked as it is read."""
 
     def kept(self) -> Source:
-        """The whole matrix in memory where it fits; else a source that holds as many rows as fit."""
+        """The whole matrix in memory if it fits; else a source that holds as many rows as fit."""
         ...
 
 
@@ -165,16 +159,16 @@ def fits(n: int) -> bool:
 
 
 def partly_kept(source: Source) -> PartlyKeptSource:
-    """A source that holds the rows it is asked for first, as many as fit in base.KEEP_BYTES."""
+    """A source that keeps the rows it is asked for first, as many as fit in base.KEEP_BYTES."""
     n = source.shape[0]
     room = base.KEEP_BYTES // (8 * n)
-    logger.info("%d x %d dissimilarities: %d rows are kept in memory, the others had anew in every epoch.", n, n, room)
+    logger.info("%d x %d dissimilarities: %d rows are kept in memory, the others read or computed again.", n, n, room)
     return PartlyKeptSource(source, np.empty((room, n)), np.full(n, -1, np.intp))
 
 
 @dataclass(frozen=True)
-class PartlyKeptSource:
-    """A dear source that keeps the first rows asked for whole, `rows` (room, N); place[i] says where, -1 if not."""
+class PartlyKeptSource(OwnSource):
+    """An expensive source and the first whole rows it was asked for, `rows` (room, N); place[i] of row i, or -1."""
 
     base: Source
     rows: NDArray[np.float64]
@@ -219,8 +213,8 @@ class PartlyKeptSource:
             self.place[i[:count]] = np.arange(used, used + count)
 
 
-def kept_if_dear(source: Source) -> Source:
-    """The source, or what it keeps of its dissimilarities where asking twice is dear."""
+def kept_if_expensive(source: Source) -> Source:
+    """The source, or, if asking twice is expensive, what it keeps of its dissimilarities."""
     if type(source) is DenseSource:  # asking whether it has the protocol takes longer than a small fit
         return source
-    return source.kept() if isinstance(source, DearSource) else source
+    return source.kept() if isinstance(source, ExpensiveSource) else source

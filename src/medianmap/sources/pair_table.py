@@ -1,4 +1,7 @@
-"""Pairs without a dissimilarity: an error, a number, or the largest dissimilarity of the row, as the user says."""
+"""Dissimilarities stored as a table of pairs (row id, column id, value) in a database, read with one query per block.
+
+What DuckDB (duckdb.py) and PostgreSQL (postgres.py) share, and what stands for pairs that are not stored.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import refuse_duplicate_ids
-from .base import ALL, FloatArray, Index, IntArray
+from .base import ALL, FloatArray, Index, IntArray, OwnSource
 from .memory import DenseSource, PartlyKeptSource, fits, partly_kept
+
+Columns: TypeAlias = "tuple[str, str, str]"
+
+# Numbers, as DuckDB and PostgreSQL name their types, in lower case.
+NUMBERS = ("tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint",
+           "uhugeint", "float", "double", "real", "decimal", "numeric")  # fmt: skip
 
 
 def check_missing(missing: Any) -> float | str:
@@ -28,29 +37,20 @@ def check_missing(missing: Any) -> float | str:
 
 
 def by_row_maxima(of_rows: FloatArray, of_columns: FloatArray, symmetric: bool) -> FloatArray:
-    """What stands for each pair (n, m) under 'max': the largest dissimilarity of its row, of_rows (n,).
+    """The value of each missing pair (n, m) under 'max': the largest dissimilarity of its row, of_rows (n,).
 
-    In a symmetric table the larger of its two rows', so that it stays symmetric: of_columns (m,) are the maxima of the
-    rows that belong to the columns. -inf where there is none.
+    In a symmetric table it is the larger of the maxima of its two rows, so that the table stays symmetric: of_columns
+    (m,) are the maxima of the rows that belong to the columns. -inf where there is none.
     """
     most = np.broadcast_to(of_rows[:, None], (len(of_rows), len(of_columns)))
     return np.maximum(most, of_columns[None, :]) if symmetric else most
 
 
-# --- Dissimilarities stored as a table of pairs (row id, column id, value) in a database: one query a blo
-
-Columns: TypeAlias = "tuple[str, str, str]"
-
-# Numbers, as DuckDB and PostgreSQL name their types, in lower case.
-NUMBERS = ("tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint",
-           "uhugeint", "float", "double", "real", "decimal", "numeric")  # fmt: skip
-
-
-class PairTable(ABC):
+class PairTable(OwnSource, ABC):
     """D[i, l] = the value of the row (ids[i], ids[l]).
 
     A diagonal that is not stored is 0. In a symmetric table a pair may be stored in either order, or in both with the
-    same value. Every value is checked as it is read. `where` is what messages call the table.
+    same value. Every value is checked as it is read. Messages call the table `where`.
     """
 
     where: str
@@ -59,7 +59,7 @@ class PairTable(ABC):
     types: tuple[str, str]  # of the two id columns
     ids: list[str]
     symmetric: bool
-    values_are_text = False  # they are turned into numbers as they are read
+    values_are_text = False  # converted to numbers as they are read
 
     def __init__(
         self, columns: Sequence[str] | None, ids: Sequence[str] | None, missing: float | str, symmetric: bool | None
@@ -69,13 +69,13 @@ class PairTable(ABC):
         self._connection: Any = None
         self.columns, self.types = self._three_columns(columns)
         self.ids = self._ids_in_order(ids)
-        self.mirrored = symmetric is True  # whether a pair may have to be looked for in the other order
+        self.mirrored = symmetric is True  # whether a pair may be stored in the other order
         self.symmetric = self._find_symmetry() if symmetric is None else symmetric
         self._maxima = self._row_maxima() if self.missing == "max" else None
 
     @abstractmethod
     def _connect(self) -> Any:
-        """A new connection, to be kept."""
+        """A new connection, which is kept."""
 
     @abstractmethod
     def _batches(self, connection: Any, sql: str, lists: list[list[str]]) -> Iterator[Any]:
@@ -202,7 +202,7 @@ class PairTable(ABC):
 
     def _ids_in_order(self, wanted: Sequence[str] | None) -> list[str]:
         """The ids given, or all that the table has: by number if all are whole numbers, as text otherwise."""
-        # Grouped before they become text: N ids are compared then, not N^2.
+        # Grouped before they are converted to text, so that N ids are compared and not N^2.
         each = (f"SELECT CAST({a} AS VARCHAR) FROM {self.relation} GROUP BY {a}" for a in map(quoted, self.columns[:2]))
         sql = " UNION ".join(each)
         found = [name for (column,) in self._query(sql, []) for name in column.to_pylist()]
@@ -246,9 +246,9 @@ class PairTable(ABC):
         return most
 
     def _fill(self, D: FloatArray, absent: NDArray[np.bool_], i: IntArray, l: IntArray) -> None:
-        """Give absent pairs the value of the policy."""
+        """Give missing pairs their value."""
         if self.missing == "error":
-            hint = "" if self.symmetric else ", set symmetric=True if the other order stands for it,"
+            hint = "" if self.symmetric else ", set symmetric=True if the other order has the same value,"
             what = f"is not stored; add it{hint} or set missing to a number or to 'max'."
             self._refuse_where(absent, i, l, D, what)
         if self._maxima is None:
@@ -272,7 +272,7 @@ class PairTable(ABC):
             raise ValueError(f"{self.where} has {count[0].as_py()} rows for the pair {pair}; leave one.")
 
     def __getstate__(self) -> dict[str, Any]:
-        # A connection belongs to its process; another one opens its own when it first asks.
+        # A connection belongs to its process; another process opens its own when it first needs one.
         return {**vars(self), "_connection": None, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -283,7 +283,7 @@ class PairTable(ABC):
 
 
 def quoted(name: str) -> str:
-    """A name as SQL takes it literally."""
+    """A name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

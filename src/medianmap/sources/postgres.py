@@ -1,4 +1,4 @@
-"""Pair tables in PostgreSQL, read through ADBC: ids go as array parameters, answers come as Arrow columns."""
+"""`PostgresSource`: D read from a table of pairs in PostgreSQL, through ADBC; ids are sent as array parameters."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class PostgresSource(PairTable):
     Parameters
     ----------
     uri : the server and database, for example "postgresql://user:password@host:5432/database".
-    table : "table" or "schema.table"; a view will do.
+    table : "table" or "schema.table"; it may be a view.
     columns, ids, missing, symmetric : as in `PairSource`.
 
     An index on (row, column), and one on (column, row) if pairs are stored in one order, makes small blocks fast.
-    The address, with its password, travels with a source that is sent to another process; messages never show it.
+    A source sent to another process carries the address and its password; messages never show it.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class PostgresSource(PairTable):
                 cursor.execute(sql, parameters=_one_row(lists) if lists else None)
                 yield from cursor.fetch_record_batch()
         except dbapi.Error as error:
-            connection.close()  # it may be broken: the next question gets a new one
+            connection.close()  # it may be broken: the next query gets a new one
             self._connection = None
             raise ValueError(f"{self.where} cannot be read as a table of pairs ({self._said(error)}).") from None
 
@@ -69,7 +69,7 @@ class PostgresSource(PairTable):
             for pair in zip(names.to_pylist(), kinds.to_pylist(), strict=True)
         ]
         if not rows:
-            raise ValueError(f"{self.where} is not in the database, or may not be seen; check its name and schema.")
+            raise ValueError(f"{self.where} is not in the database, or you may not read it; check its name and schema.")
         return dict(rows)
 
     def _listed(self, parameter: str, column: int) -> str:
@@ -77,7 +77,7 @@ class PostgresSource(PairTable):
         return f"(SELECT id, pos - 1 AS pos FROM {ids} WITH ORDINALITY AS given (id, pos))"
 
     def _entries(self, rows: list[str], cols: list[str], both_orders: bool) -> Generator[Sequence[Any], None, None]:
-        # The server finds the rows and Arrow their positions: a join with the lists takes the server twice as long.
+        # The server finds the rows and Arrow their positions: joining with the lists takes the server twice as long.
         pyarrow, compute = (require(name, "db", "A PostgreSQL table") for name in ("pyarrow", "pyarrow.compute"))
         sets = pyarrow.array(rows, pyarrow.string()), pyarrow.array(cols, pyarrow.string())
         sql = " UNION ALL ".join(self._asked_for(turned) for turned in (False, True)[: 1 + both_orders])
@@ -94,7 +94,7 @@ class PostgresSource(PairTable):
         )
 
     def _said(self, error: Exception) -> str:
-        """What the server or its driver says, in one line and without the password."""
+        """The message of the server or its driver, in one line and without the password."""
         said = first_line(error).removeprefix("IO: ").removeprefix("[libpq] ")
         try:
             password = urlsplit(self.uri).password

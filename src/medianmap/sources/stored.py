@@ -1,9 +1,9 @@
-"""The default store: a square .npy matrix, opened as a memory map, and a JSON sidecar that says what it holds."""
+"""A matrix stored on disk: a square .npy file, opened as a memory map, and a JSON sidecar with ids and metric."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
-from ..utils.checks import refuse_duplicate_ids
+from ..utils.checks import check_ids
 from ..utils.files import atomic, write_text
 from ..utils.resumable import journal_path
 from .base import ALL, Source, panels, rows_per_panel
@@ -22,10 +22,10 @@ from .memory import DenseSource
 
 @dataclass(frozen=True)
 class Sidecar:
-    """What a store holds: N points, their ids, the type of the entries, and how they came about.
+    """What a store holds: N points, their ids, the type of the entries, and how they were computed.
 
-    fingerprint : what the dissimilarities were computed from (objects, metric, parameters), as digests; empty where
-        they were not computed by `all_pairs`.
+    fingerprint : digests of what the dissimilarities were computed from (objects, metric, parameters); empty if
+        `all_pairs` did not compute them.
     """
 
     n: int
@@ -72,7 +72,7 @@ def write_store(
         np.lib.format.write_array_header_1_0(file, header)
         for rows in panels(sidecar.n, rows_per_panel(sidecar.n)):
             file.write(np.ascontiguousarray(source.block(rows, ALL)).data)
-        sidecar_path(path).unlink(missing_ok=True)  # an old sidecar must not speak for the new matrix
+        sidecar_path(path).unlink(missing_ok=True)  # an old sidecar must not describe the new matrix
     write_text(sidecar_path(path), text)
     return open_store(path)
 
@@ -99,7 +99,7 @@ def open_store(path: str | PathLike[str]) -> DenseSource:
     if found != promised:
         raise ValueError(
             f"{path} has shape {D.shape} and type {D.dtype.name}, but its sidecar says {promised[0]} and "
-            f"{promised[1]}; one of the two was replaced. Write the store anew, or delete {sidecar_path(path).name}."
+            f"{promised[1]}; one of the two was replaced. Write the store again, or delete {sidecar_path(path).name}."
         )
     return DenseSource(D, sidecar.symmetric, sidecar.ids, path.resolve())
 
@@ -112,23 +112,15 @@ def read_sidecar(path: str | PathLike[str]) -> Sidecar:
         sidecar = Sidecar(**{name: said[name] for name in (each.name for each in fields(Sidecar))})
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{beside} is not the sidecar of a matrix ({type(error).__name__}: {error}); write the store anew."
+            f"{beside} is not the sidecar of a matrix ({type(error).__name__}: {error}); write the store again."
         ) from None
-    check_ids(sidecar.ids, sidecar.n, str(beside))
+    if sidecar.ids is not None:
+        check_ids(sidecar.ids, sidecar.n, str(beside))
     return sidecar
 
 
-def check_ids(ids: Sequence[str] | None, n: int, where: str) -> None:
-    """One id a point, each its own."""
-    if ids is None:
-        return
-    if len(ids) != n:
-        raise ValueError(f"{where} names {len(ids)} ids for {n} points; write the store anew.")
-    refuse_duplicate_ids(ids, where, "point")
-
-
 def open_matrix(path: Path) -> DenseSource | NDArray[Any]:
-    """A .npy file as a memory map, as a source at once where a sidecar lies beside it."""
+    """A .npy file as a memory map; as a source if it has a sidecar."""
     if sidecar_path(path).exists():
         return open_store(path)
     if not path.exists():
@@ -137,7 +129,7 @@ def open_matrix(path: Path) -> DenseSource | NDArray[Any]:
 
 
 def refuse_unfinished(path: Path) -> None:
-    """ValueError if the matrix at `path` is still being computed, or was left half done."""
+    """ValueError if the matrix at `path` is still being computed, or was left unfinished."""
     if journal_path(path).exists() and not path.exists():
         raise ValueError(f"{path} is not finished: run the same all_pairs, or medianmap distances, again to finish it.")
 

@@ -1,4 +1,4 @@
-"""The door: everything a user can get wrong is caught here, once, in one sentence. Below it nothing checks again."""
+"""Checks of parameters, weights and ids: each returns the checked value or raises ValueError in one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def refuse_duplicate_ids(ids: Sequence[str], name: str, what: str) -> None:
-    """ValueError naming the first id that two records, rows or columns carry; they are counted from 1."""
+    """ValueError that names the first id of two records, rows or columns, counted from 1."""
     if len(set(ids)) == len(ids):
         return
     seen: dict[str, int] = {}
@@ -23,6 +23,14 @@ def refuse_duplicate_ids(ids: Sequence[str], name: str, what: str) -> None:
         seen[each] = k
 
 
+def check_ids(ids: Sequence[str], n: int, name: str = "ids") -> list[str]:
+    """One id for each of n points, none of them twice."""
+    if len(ids) != n:
+        raise ValueError(f"{name}: there are {len(ids)} ids for {n} points; give one id per point.")
+    refuse_duplicate_ids(ids, name, "place")
+    return list(ids)
+
+
 def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     """m (N,): finite, non-negative, not all zero; ones by default."""
     if sample_weight is None:
@@ -30,13 +38,13 @@ def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     try:
         m = np.array(sample_weight, dtype=np.float64)  # a copy: the caller's weights stay as they are
     except (TypeError, ValueError):
-        raise ValueError("sample_weight must be numbers, one a data point.") from None
+        raise ValueError("sample_weight must be numbers, one per data point.") from None
     if m.ndim == 0 and isinstance(sample_weight, Real):
         m = np.full(n, m)
     if m.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
     if len(m) != n:
-        raise ValueError(f"sample_weight.shape == {m.shape}, expected {(n,)}: one weight a data point.")
+        raise ValueError(f"sample_weight.shape == {m.shape}, expected {(n,)}: one weight per data point.")
     bad = np.flatnonzero(~((m >= 0) & (m < np.inf)))
     if len(bad):
         raise ValueError(f"sample_weight[{bad[0]}] is {m[bad[0]]:g}; weights must be finite and >= 0.")
@@ -79,7 +87,7 @@ def check_choice(value: Any, name: str, choices: Sequence[Any]) -> None:
 def check_n_prototypes(K: int, n: int, name: str = "n_clusters") -> None:
     """1 <= K <= number of points that count."""
     if K > n:
-        raise ValueError(f"{name} = {K} exceeds n_samples = {n}; ask for at most one prototype a data point.")
+        raise ValueError(f"{name} = {K} exceeds n_samples = {n}; ask for at most one prototype per data point.")
 
 
 def check_beta(value: Any) -> float:
