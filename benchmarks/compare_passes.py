@@ -28,6 +28,7 @@ from medianmap.patches.one_patch import Patch, PatchSettings, cluster_patch
 from medianmap.patches.points import Prototypes, map_of_prototypes
 from medianmap.predict.queries import as_queries, dissimilarities
 from medianmap.sources.base import FloatArray, IntArray
+from medianmap.sources.computed import take
 from medianmap.utils.checks import check_count, check_n_prototypes, check_weights
 from medianmap.utils.tables import table
 from medianmap.utils.threads import limited
@@ -89,13 +90,13 @@ def compare_passes(
         raise ValueError("held_out and y were given, but not the labels of held_out; pass held_out_y, too.")
     map_ = clone(estimator).set_params(random_state=random_state)
     found = read_input(map_, X, lambda N: check_weights(sample_weight, N), map_.n_jobs)
-    assert found.N is not None
-    m = check_weights(sample_weight, found.N)
+    N = len(found.points)
+    m = check_weights(sample_weight, N)
     size = 1000 if patch_size is None else check_count(patch_size, "patch_size")
     if n_patches is not None:
-        size = -(-found.N // check_count(n_patches, "n_patches"))
-    size = min(size, found.N)
-    sample_size = size if sample_size is None else min(check_count(sample_size, "sample_size"), found.N)
+        size = -(-N // check_count(n_patches, "n_patches"))
+    size = min(size, N)
+    sample_size = size if sample_size is None else min(check_count(sample_size, "sample_size"), N)
     check_n_prototypes(map_._size()[0], sample_size, "the number of prototypes")
     labels = None if y is None else training_labels(y, m, stacklevel=3)
     judge = _Judge(X, m, labels, held_out, y if held_out is None else held_out_y)
@@ -108,12 +109,12 @@ def compare_passes(
         return clusterer.map_, clusterer.n_evaluations_
 
     ways: dict[str, Callable[[], tuple[BaseMap, int]]] = {
-        "full": lambda: _full(map_, X, sample_weight, found.N or 0),
+        "full": lambda: _full(map_, X, sample_weight, N),
         "sample": lambda: sampled(map_, found, m, sample_size, random_state),
         "patches": lambda: patches("sequential"),
         "patches, tree": lambda: patches("tree"),
     }
-    sampled(map_, found, m, min(found.N, max(WARM_UP, 2 * map_._size()[0])), random_state, last_run=False)
+    sampled(map_, found, m, min(N, max(WARM_UP, 2 * map_._size()[0])), random_state, last_run=False)
     results = [_timed(way) for way in ways.values()]
     columns: dict[str, NDArray[Any]] = {
         "method": np.array(list(ways)),
@@ -130,12 +131,11 @@ def sampled(
     estimator: BaseMap, found: Input, m: FloatArray, sample_size: int, seed: int, last_run: bool = True
 ) -> tuple[BaseMap, int]:
     """Simple sampling: the map trained on a random sample, then one last run with all data; and the evaluations."""
-    assert found.N is not None
     counting = np.flatnonzero(m)
     at = np.sort(np.random.default_rng([seed, 2]).choice(counting, min(sample_size, len(counting)), replace=False))
     no_labels = np.empty((len(at), 0))
     with limited(estimator.n_jobs):
-        sample = Patch(found.take(at), at, m[at], no_labels, len(at))
+        sample = Patch(take(found.points, at), at, m[at], no_labels, len(at))
         prototypes, done = cluster_patch(PatchSettings(estimator), found.compared, None, sample, seed)
         evaluations = done.evaluations
         if last_run:
@@ -162,7 +162,7 @@ def _last_run(estimator: BaseMap, found: Input, m: FloatArray, before: Prototype
         points = points.copy()
     for j in np.flatnonzero(hits):
         field = np.flatnonzero((nearest == j) & (m > 0))
-        members = found.take(field)
+        members = take(found.points, field)
         if not median:
             points[j] = (m[field, None] * members).sum(axis=0) / hits[j]
             continue
@@ -171,7 +171,7 @@ def _last_run(estimator: BaseMap, found: Input, m: FloatArray, before: Prototype
         costs = (m[field, None] * D.block(slice(None), slice(None))).sum(axis=0)
         places[j], evaluations = field[costs.argmin()], evaluations + read
     if median:
-        points = found.take(places)
+        points = take(found.points, places)
     return Prototypes(points, places, hits, None, before.Y), evaluations
 
 

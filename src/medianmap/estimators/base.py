@@ -155,11 +155,7 @@ class BaseMap(
 
     def _features(self, X: Any, given: Space) -> dict[str, Any]:
         """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
-        if type(X) is np.ndarray and X.ndim == 2:
-            return {"n_features_in_": X.shape[1]}
-        scratch = BaseEstimator()
-        validate_data(scratch, X, skip_check_array=True)
-        return vars(scratch)
+        return columns_of(X)
 
     def _check_parameters(self) -> None:
         """ValueError for a parameter that is wrong whatever the data."""
@@ -306,6 +302,15 @@ class BaseMap(
         places, objects (P,), dissimilarities D (P, P) of these points, `each` as `_points_each` says, ids of all data.
         """
         return {"cluster_centers_": objects}
+
+
+def columns_of(X: Any) -> dict[str, Any]:
+    """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
+    if type(X) is np.ndarray and X.ndim == 2:
+        return {"n_features_in_": X.shape[1]}
+    scratch = BaseEstimator()
+    validate_data(scratch, X, skip_check_array=True)
+    return vars(scratch)
 
 
 def check_map(estimator: Any) -> None:

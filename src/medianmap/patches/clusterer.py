@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,11 +24,12 @@ from ..core.engine import State
 from ..core.quality import inertia
 from ..estimators.base import BaseMap, check_map
 from ..estimators.fit import Supervision, as_generator, replace_fitted, reporting
+from ..estimators.parameters import parameters
 from ..estimators.views import ModelViews
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from ..utils.threads import limited
-from .checkpoint import PassProgress, seed_of_checkpoint
+from .checkpoint import PassProgress, read_checkpoint
 from .input import DataInPatches, Input, StreamInPatches, distance_blocks, is_stream, one_more_patch, read_input
 from .one_pass import (
     PassEstimate,
@@ -42,7 +43,7 @@ from .one_pass import (
     patch_reporter,
 )
 from .one_patch import PatchSettings, names_points
-from .plan import CostOfPass, PatchPlan, cost_of_sequence, cost_of_tree, plan_patches
+from .plan import CostOfPatch, PatchPlan, cost_of_sequence, cost_of_tree, plan_patches
 from .points import Comparison, Prototypes, map_of_prototypes, prototypes_of_map
 from .tree import task_runner
 
@@ -58,6 +59,7 @@ OF_THE_MAP = (
 )
 
 
+@parameters
 class PatchClusterer(
     ModelViews,
     ClassNamePrefixFeaturesOutMixin,
@@ -163,47 +165,20 @@ class PatchClusterer(
     True
     """
 
-    map_: BaseMap
-    labels_: IntArray
-    multiplicities_: FloatArray
-    n_samples_seen_: int
-    n_evaluations_: int
-    n_patches_: int
-    n_iter_: int
-    _progress: PassProgress
-
-    def __init__(
-        self,
-        estimator: BaseMap,
-        patch_size: int = 1000,
-        *,
-        n_patches: int | None = None,
-        merge: str = "sequential",
-        warm_start: bool = True,
-        shuffle: bool = False,
-        compute_labels: bool = True,
-        points_per_prototype: int = 4,
-        max_evaluations: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        client: Any = None,
-        verbose: int = 0,
-        on_patch: Callable[[PatchRecord], Any] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.patch_size = patch_size
-        self.n_patches = n_patches
-        self.merge = merge
-        self.warm_start = warm_start
-        self.shuffle = shuffle
-        self.compute_labels = compute_labels
-        self.points_per_prototype = points_per_prototype
-        self.max_evaluations = max_evaluations
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.client = client
-        self.verbose = verbose
-        self.on_patch = on_patch
+    estimator: BaseMap = field(kw_only=False)
+    patch_size: int = field(default=1000, kw_only=False)
+    n_patches: int | None = None
+    merge: str = "sequential"
+    warm_start: bool = True
+    shuffle: bool = False
+    compute_labels: bool = True
+    points_per_prototype: int = 4
+    max_evaluations: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    n_jobs: int | None = None
+    client: Any = None
+    verbose: int = 0
+    on_patch: Callable[[PatchRecord], Any] | None = None
 
     # --- fitting ------------------------------------------------------------------------------------------------------
 
@@ -212,15 +187,9 @@ class PatchClusterer(
 
         Parameters
         ----------
-        X : data as the map reads them, or an iterator
-            An iterator of objects (a stream) is read once and never held as a whole.
-        y : ignored
-        sample_weight : array-like of shape (N,), default=None
-            Multiplicities of the points, 1 by default; not for streams.
-
-        Returns
-        -------
-        self : PatchClusterer
+        X : data as the map reads them, or an iterator of objects (a stream), which is read once and never held whole.
+        y : ignored.
+        sample_weight : (N,) multiplicities, 1 by default; not for streams.
         """
         self._train(X, sample_weight)
         return self
@@ -230,17 +199,11 @@ class PatchClusterer(
 
         Parameters
         ----------
-        X : data as the map reads them
-            The n points of the patch. With metric="precomputed" the extended block: dissimilarities (K + n, K + n) of
-            the K prototypes so far, in their order (of a relational map the q K points `carried_indices_`), and of n
-            new points; (n, n) for the first patch.
-        y : ignored
-        sample_weight : array-like of shape (n,), default=None
-            Multiplicities of the new points, 1 by default.
-
-        Returns
-        -------
-        self : PatchClusterer
+        X : the n points of the patch, as the map reads them. With metric="precomputed" the extended block:
+            dissimilarities (K + n, K + n) of the K prototypes so far, in their order (of a relational map the q K
+            points `carried_indices_`), and of n new points; (n, n) for the first patch.
+        y : ignored.
+        sample_weight : (n,) multiplicities of the new points, 1 by default.
         """
         with self._session():
             fitted = getattr(self, "map_", None)
@@ -257,11 +220,11 @@ class PatchClusterer(
     ) -> TrainedByPass:
         """A pass, with labels where there are any."""
         with self._session():
-            seed = _seed(self.estimator)
+            progress = PassProgress(_seed(self.estimator))
             if self.checkpoint is not None:
-                seed = seed_of_checkpoint(self.checkpoint, seed)
-            data = self._data(X, sample_weight, supervision, seed)
-            settings = self._settings(data.found.N)
+                progress = read_checkpoint(self.checkpoint) or progress
+            data = self._data(X, sample_weight, supervision, progress.seed)
+            settings = self._settings(None if data.m is None else len(data.m))
             if supervision is not None and data.labels is not None:
                 settings = replace(
                     settings, classes=data.labels.classes, beta=supervision.beta, scaled=supervision.scaled
@@ -269,14 +232,15 @@ class PatchClusterer(
             report = patch_reporter(data.plan, self.verbose, self.on_patch)
             if self.merge == "tree":
                 with task_runner(settings, self.client, self.n_jobs) as runner:
-                    passed = pass_as_tree(settings, data, seed, runner, self.max_evaluations, report)
+                    passed = pass_as_tree(settings, data, progress, runner, self.max_evaluations, report)
             else:
-                passed = pass_in_sequence(settings, data, seed, self.checkpoint, self.max_evaluations, report)
-            data, prototypes = passed.data, passed.progress.prototypes
+                passed = pass_in_sequence(settings, data, progress, self.checkpoint, self.max_evaluations, report)
+            data, progress, stopped = passed
+            prototypes = progress.prototypes
             n = 0 if prototypes is None else prototypes.n
             check_n_prototypes(settings.n_prototypes, n, "the number of prototypes")
             assert prototypes is not None
-            self._finish(data.found, passed.progress, passed.stopped, self._of_all_points(data, prototypes))
+            self._finish(data.found, progress, stopped, self._of_all_points(data, prototypes))
         Y = np.empty((0, 0)) if data.labels is None else learned_labels(data.found.compared, prototypes)
         return TrainedByPass(data, prototypes, State(prototypes.places, Y))
 
@@ -285,15 +249,8 @@ class PatchClusterer(
 
         Parameters
         ----------
-        X : data as the map reads them
-            All data, or a few patches of them; up to four patches are clustered, twice, to measure the time.
-        n_points : int or None, default=None
-            Number of points of the pass; by default those of X.
-
-        Returns
-        -------
-        estimate : PassEstimate
-            With `n_patches`, `n_evaluations`, `seconds` and `bytes`; `str(estimate)` is one sentence.
+        X : all data, or a few patches of them; up to four patches are clustered, twice, to measure the time.
+        n_points : number of points of the pass; by default those of X.
         """
         with self._session():
             if is_stream(X):
@@ -301,16 +258,15 @@ class PatchClusterer(
                     "X is a stream, which can be read only once; pass a list of some of its objects, and n_points."
                 )
             found = read_input(self.estimator, X, np.ones, self.n_jobs)
-            assert found.N is not None
-            N = found.N if n_points is None else check_count(n_points, "n_points")
-            cost = self._cost_of_pass(N, found.compared, cost_of_sequence)
-            plan = self._plan(N, cost)
-            if found.N < plan.patch_size:
+            n = len(found.points)
+            N = n if n_points is None else check_count(n_points, "n_points")
+            plan, evaluations = self._plan(N, found.compared, cost_of_sequence)
+            if n < plan.patch_size:
                 raise ValueError(
-                    f"X holds {found.N} points, but a patch has {plan.patch_size}; pass one patch or, better, four."
+                    f"X holds {n} points, but a patch has {plan.patch_size}; pass one patch or, better, four."
                 )
-            data = DataInPatches(found, np.ones(found.N), None, np.arange(found.N), plan)
-            return estimate_pass(self._settings(N), data, cost(plan.sizes))
+            data = DataInPatches(found, np.ones(n), None, np.arange(n), plan)
+            return estimate_pass(self._settings(N), data, evaluations)
 
     # --- predicting ---------------------------------------------------------------------------------------------------
 
@@ -396,13 +352,12 @@ class PatchClusterer(
             check_patch_size(K, self.patch_size)
             return StreamInPatches(read_input(self.estimator, X, np.ones, self.n_jobs), X, self.patch_size)
         found = read_input(self.estimator, X, lambda N: check_weights(sample_weight, N), self.n_jobs)
-        assert found.N is not None
-        m = check_weights(sample_weight, found.N)
+        N = len(found.points)
+        m = check_weights(sample_weight, N)
         check_n_prototypes(K, int(np.count_nonzero(m)), "the number of prototypes")
         labels = None if supervision is None else supervision.checked(m)
-        rule = cost_of_tree if self.merge == "tree" else cost_of_sequence
-        plan = self._plan(found.N, self._cost_of_pass(found.N, found.compared, rule))
-        order = np.random.default_rng([seed, 1]).permutation(found.N) if self.shuffle else np.arange(found.N)
+        plan, _ = self._plan(N, found.compared, cost_of_tree if self.merge == "tree" else cost_of_sequence)
+        order = np.random.default_rng([seed, 1]).permutation(N) if self.shuffle else np.arange(N)
         return DataInPatches(found, m, labels, order, plan)
 
     def _settings(self, N: int | None) -> PatchSettings:
@@ -413,17 +368,20 @@ class PatchClusterer(
         warm_start = self.warm_start and self.merge == "sequential"
         return PatchSettings(self.estimator, self.estimator._points_each(most), warm_start)
 
-    def _cost_of_pass(
-        self, N: int, compared: Comparison, rule: Callable[[IntArray, int, Callable[[int, int], int]], int]
-    ) -> CostOfPass:
-        n_carried = self._settings(N).n_carried
-        return lambda sizes: rule(sizes, n_carried, compared.cost)
-
-    def _plan(self, N: int, cost: CostOfPass) -> PatchPlan:
+    def _plan(
+        self, N: int, compared: Comparison, cost_of_pass: Callable[[IntArray, int, CostOfPatch], int]
+    ) -> tuple[PatchPlan, int]:
+        """How N points are cut into patches, and how many dissimilarities that takes at most."""
         n_patches = -(-N // self.patch_size) if self.n_patches is None else min(self.n_patches, N)
         check_patch_size(self.estimator._size()[0], N // n_patches if self.n_patches else min(N, self.patch_size))
         # Smaller patches than twice what is carried would cost more.
-        return plan_patches(N, self._settings(N).n_carried, n_patches, self.max_evaluations, cost)
+        n_carried = self._settings(N).n_carried
+
+        def cost(sizes: IntArray) -> int:
+            return cost_of_pass(sizes, n_carried, compared.cost)
+
+        plan = plan_patches(N, n_carried, n_patches, self.max_evaluations, cost)
+        return plan, cost(plan.sizes)
 
     def _of_all_points(self, data: DataInPatches | StreamInPatches, prototypes: Prototypes) -> dict[str, Any]:
         """labels_ and what follows from them, where they are asked for and the points are still there."""

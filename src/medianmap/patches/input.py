@@ -8,11 +8,9 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from ..core.labels import LabelVectors
-from ..estimators.base import BaseMap
+from ..estimators.base import BaseMap, columns_of
 from ..sources import as_dissimilarity
 from ..sources.base import FloatArray, IntArray, is_source, panels
 from ..sources.checks import n_dims
@@ -29,18 +27,13 @@ BLOCK = 8192
 
 @dataclass(frozen=True)
 class Input:
-    """X as the map reads it: N points; or a stream, N None, whose points are not held."""
+    """X as the map reads it."""
 
     compared: Comparison
-    N: int | None = None
-    points: Any = None  # N places, objects or vectors; None for a stream
+    points: Any = None  # N places, objects or vectors; None for a stream, whose points are not held
     ids: Any = None
     features: dict[str, Any] = field(default_factory=dict)  # n_features_in_, feature_names_in_, where X has columns
     begun: bool = False  # whether earlier points have fixed what all others must be
-
-    def take(self, places: IntArray) -> Any:
-        """The points at these places."""
-        return take(self.points, places)
 
     def checked(self, items: Any) -> Any:
         """New points in the form in which they are held; ValueError if they are of another kind than earlier ones."""
@@ -76,12 +69,12 @@ def read_input(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_job
         source = as_dissimilarity(X, estimator.metric, metric_params=estimator.metric_params)
         N = source.shape[0]
         features = columns_of(X) if n_dims(X) == 2 and not is_source(X) else {"n_features_in_": N}
-        return Input(MatrixComparison(source), N, np.arange(N), source.ids, features)
+        return Input(MatrixComparison(source), np.arange(N), source.ids, features)
     found = Input(comparison_of(estimator, n_jobs))
     if is_stream(X):
         return found
     points = found.checked(X)
-    return replace(found.fixed_by(X, points, m(len(points))), N=len(points), points=points)
+    return replace(found.fixed_by(X, points, m(len(points))), points=points)
 
 
 def comparison_of(estimator: BaseMap, n_jobs: int | None, fitted: bool = False) -> Comparison:
@@ -90,20 +83,11 @@ def comparison_of(estimator: BaseMap, n_jobs: int | None, fitted: bool = False) 
     return VectorComparison(n_jobs) if metric is None else MetricComparison(metric, n_jobs)
 
 
-def columns_of(X: Any) -> dict[str, Any]:
-    """n_features_in_ and feature_names_in_ as scikit-learn finds them."""
-    scratch = BaseEstimator()
-    validate_data(scratch, X, skip_check_array=True)
-    return vars(scratch)
-
-
 def distance_blocks(found: Input, prototypes: Prototypes) -> Iterator[tuple[IntArray, FloatArray]]:
     """(places (n,), dissimilarities (n, K) from these points to the prototypes), over all points."""
-    assert found.N is not None
     distances = prototypes.distances(found.compared)
-    for part in panels(found.N, BLOCK):
-        at = np.arange(part.start, part.stop)
-        yield at, distances(found.take(at))
+    for part in panels(len(found.points), BLOCK):
+        yield np.arange(part.start, part.stop), distances(take(found.points, part))
 
 
 # --- all data of a pass -----------------------------------------------------------------------------------------------
@@ -129,15 +113,15 @@ class DataInPatches:
 
     def patches(self) -> Iterator[Patch]:
         """One patch after the other; points of weight 0 are left out of them."""
-        y = np.empty((len(self.m), 0))
+        Y = np.empty((len(self.m), 0))
         if self.labels is not None:
-            y = np.where(self.labels.known[:, None], self.labels.y, np.nan)
+            Y = np.where(self.labels.known[:, None], self.labels.y, np.nan)
         stop = 0
         for size in self.plan.sizes:
             start, stop = stop, stop + int(size)
             at = self.order[start:stop]
             at = at[self.m[at] > 0]
-            yield Patch(self.found.take(at), at, self.m[at], y[at], int(size))
+            yield Patch(take(self.found.points, at), at, self.m[at], Y[at], int(size))
 
 
 @dataclass(frozen=True)

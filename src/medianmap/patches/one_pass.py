@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..sources.base import FloatArray
 from ..utils.files import check_target
 from ..utils.fingerprint import digest
 from ..utils.progress import epoch_watcher
-from .checkpoint import PassProgress, read_checkpoint, write_checkpoint
+from .checkpoint import PassProgress, write_checkpoint
 from .input import DataInPatches, StreamInPatches, distance_blocks
 from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch
 from .plan import PatchPlan, cost_of_tree, merge_width
@@ -46,14 +46,10 @@ class PatchRecord:
     seconds_left: float | None
 
 
-@dataclass(frozen=True)
-class PassResult:
-    """Where a pass ended: the data (of a stream with what its first points fixed), and whether the budget ended it."""
-
-    data: DataInPatches | StreamInPatches
-    progress: PassProgress
-    stopped: bool
-
+# Data of a pass; and where it ended: the data (of a stream with what its first points fixed), the progress, and whether
+# the budget ended it.
+InPatches: TypeAlias = DataInPatches | StreamInPatches
+PassResult: TypeAlias = tuple[InPatches, PassProgress, bool]
 
 # Called after every patch with the progress and the points that this run has read so far.
 Report = Callable[[PassProgress, int], None]
@@ -96,9 +92,7 @@ def advanced(settings: PatchSettings, compared: Comparison, progress: PassProgre
     return progress.after(*cluster_patch(settings, compared, progress.prototypes, patch, seed))
 
 
-def opened(
-    data: DataInPatches | StreamInPatches,
-) -> tuple[DataInPatches | StreamInPatches, Patch, Iterator[Patch]]:
+def opened(data: InPatches) -> tuple[InPatches, Patch, Iterator[Patch]]:
     """The data, their first patch, and all patches."""
     data, patches = data.opened()
     first = next(patches, None)
@@ -109,22 +103,21 @@ def opened(
 
 def pass_in_sequence(
     settings: PatchSettings,
-    data: DataInPatches | StreamInPatches,
-    seed: int,
+    data: InPatches,
+    progress: PassProgress,
     checkpoint: str | os.PathLike[str] | None,
     max_evaluations: int | None,
     report: Report,
 ) -> PassResult:
-    """Patch after patch, from where the checkpoint is, if there is one."""
+    """Patch after patch, from the progress of the checkpoint or from none."""
     data, first, patches = opened(data)
-    compared, progress, about = data.found.compared, PassProgress(seed), ""
+    compared, seen_before = data.found.compared, progress.n_seen
     if checkpoint is not None:
         check_target(Path(checkpoint))
         plan = data.patch_size if data.plan is None else astuple(data.plan)
-        about = digest((settings.about(), plan, compared.sample(first.points), data.m, first.y))
-        progress = read_checkpoint(checkpoint, about) or progress
-        skip(patches, progress, checkpoint)
-    seen_before = progress.n_seen
+        about = digest((settings.about(), plan, compared.sample(first.points), data.m, first.Y))
+        skip(patches, progress, about, checkpoint)
+        progress = replace(progress, about=about)
     stopped = data.plan is not None and data.plan.stops_early
     for patch in patches:
         if data.plan is None and max_evaluations is not None and progress.n_patches:
@@ -133,13 +126,18 @@ def pass_in_sequence(
                 break
         progress = advanced(settings, compared, progress, patch)
         if checkpoint is not None:
-            write_checkpoint(checkpoint, about, progress)
+            write_checkpoint(checkpoint, progress)
         report(progress, progress.n_seen - seen_before)
-    return PassResult(data, progress, stopped)
+    return data, progress, stopped
 
 
-def skip(patches: Iterator[Patch], progress: PassProgress, checkpoint: str | os.PathLike[str]) -> None:
-    """Pass over the patches that are in the checkpoint; ValueError if they are not the same points any more."""
+def skip(patches: Iterator[Patch], progress: PassProgress, about: str, checkpoint: str | os.PathLike[str]) -> None:
+    """Pass over the patches that are in the checkpoint; ValueError if it is of another run or of other data."""
+    if progress.about not in ("", about):
+        raise ValueError(
+            f"{checkpoint} is the checkpoint of another run (other data, map or settings); choose another file for "
+            "this run, or delete that one."
+        )
     if not progress.n_patches:
         return
     logger.info("Going on after patch %d of the run in %s.", progress.n_patches, checkpoint)
@@ -153,8 +151,8 @@ def skip(patches: Iterator[Patch], progress: PassProgress, checkpoint: str | os.
 
 def pass_as_tree(
     settings: PatchSettings,
-    data: DataInPatches | StreamInPatches,
-    seed: int,
+    data: InPatches,
+    progress: PassProgress,
     runner: Callable[[Comparison], Runner],
     max_evaluations: int | None,
     report: Report,
@@ -176,11 +174,11 @@ def pass_as_tree(
             if len(patch.m):
                 yield patch
 
-    progress = PassProgress(seed)
-    for result in merged_tree(within_budget(), compared, runner(compared), seed, merge_width(data.patch_size, K)):
+    width = merge_width(data.patch_size, K)
+    for result in merged_tree(within_budget(), compared, runner(compared), progress.seed, width):
         progress = progress.after(*result)
         report(progress, progress.n_seen)
-    return PassResult(data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped)
+    return data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped
 
 
 # --- labels of the prototypes, for a classifier -----------------------------------------------------------------------
@@ -190,7 +188,7 @@ def pass_as_tree(
 class TrainedByPass:
     """What a pass leaves for a classifier, with the attributes of `estimators.base.Trained`."""
 
-    data: DataInPatches | StreamInPatches
+    data: InPatches
     prototypes: Prototypes
     state: State
 

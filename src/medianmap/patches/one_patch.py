@@ -19,16 +19,16 @@ from .points import Comparison, Prototypes
 
 @dataclass(frozen=True)
 class Patch:
-    """Points (n), their places in the data (n,), weights m (n,) and label vectors y (n, C).
+    """Points (n), their places in the data (n,), weights m (n,) and label vectors Y (n, C).
 
-    Rows of y are NaN where a point has no label; C = 0 without any. Weights are 0 for prototypes that represent no
+    Rows of Y are NaN where a point has no label; C = 0 without any. Weights are 0 for prototypes that represent no
     point: they are used only where there are too few other points.
     """
 
     points: Any
     places: IntArray
     m: FloatArray
-    y: FloatArray
+    Y: FloatArray
     n_read: int = 0  # points read to make it, those of weight 0 included
 
     @classmethod
@@ -40,7 +40,16 @@ class Patch:
     def counting(self) -> Patch:
         """The points of positive weight."""
         which = np.flatnonzero(self.m)
-        return Patch(take(self.points, which), self.places[which], self.m[which], self.y[which], self.n_read)
+        return Patch(take(self.points, which), self.places[which], self.m[which], self.Y[which], self.n_read)
+
+    @classmethod
+    def joined(cls, compared: Comparison, *groups: Patch | Prototypes) -> Patch:
+        """The points of all groups as one patch, in their order."""
+        points = groups[0].points
+        for group in groups[1:]:
+            points = compared.joined(points, group.points)
+        places, m, Y = zip(*((group.places, group.m, group.Y) for group in groups), strict=True)
+        return cls(points, np.concatenate(places), np.concatenate(m), np.concatenate(Y))
 
 
 @dataclass(frozen=True)
@@ -130,11 +139,11 @@ def cluster_patch(
         alone, cost = _each_its_own(compared, before, patch, K)
         return replace(alone, per=min(1, settings.per)), cost
     data, evaluations = compared.extended(standing, counting.points, counting.places)
-    both = _joined(compared, standing, counting)
+    both = counting if standing is None else Patch.joined(compared, standing, counting)
     start = None
     if before is not None and settings.warm_start and before.n == K:
         start = _start(before, data, fitted)
-    m, y = both.m, both.y
+    m, y = both.m, both.Y
     known: NDArray[np.bool_] = ~np.isnan(y).any(axis=1)  # type: ignore[assignment]
     supervision = None
     if settings.classes is not None and known.any():
@@ -155,27 +164,15 @@ def cluster_patch(
     return Prototypes(take(both.points, at), both.places[at], hits, among, Y, per), cost
 
 
-def _joined(compared: Comparison, before: Prototypes | None, patch: Patch) -> Patch:
-    """Prototypes and patch as one patch, prototypes first."""
-    if before is None:
-        return patch
-    return Patch(
-        compared.joined(before.points, patch.points),
-        np.append(before.places, patch.places),
-        np.append(before.m, patch.m),
-        np.vstack([before.Y, patch.y]),
-    )
-
-
 def _each_its_own(
     compared: Comparison, before: Prototypes | None, patch: Patch, K: int
 ) -> tuple[Prototypes, PatchCost]:
     """Fewer than K points have weight: each is a prototype, and points without weight fill up to K."""
     data, evaluations = compared.extended(before, patch.points, patch.places)
-    both = _joined(compared, before, patch)
+    both = patch if before is None else Patch.joined(compared, before, patch)
     order = np.argsort(both.m == 0, kind="stable")[:K]
     D = getattr(data, "D", None)  # vectors have none
-    prototypes = Prototypes(both.points, both.places, both.m, D, both.y).subset(order)
+    prototypes = Prototypes(both.points, both.places, both.m, D, both.Y).subset(order)
     return prototypes, PatchCost(patch.n_read, evaluations, 0)
 
 

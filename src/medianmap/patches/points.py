@@ -103,7 +103,7 @@ class Comparison(Protocol):
 
     def joined(self, points: Any, more: Any) -> Any:
         """The points of both."""
-        ...
+        return np.concatenate([points, more]) if isinstance(more, np.ndarray) else [*points, *more]
 
     def between(self, points: Any, others: Any) -> FloatArray:
         """(n, k) dissimilarities from points to k others."""
@@ -151,9 +151,6 @@ class VectorComparison(Comparison):
     def cost(self, n: int, K: int) -> int:
         return 0
 
-    def joined(self, points: FloatArray, more: FloatArray) -> FloatArray:
-        return np.concatenate([points, more])
-
     def between(self, points: FloatArray, others: FloatArray) -> FloatArray:
         return squared_distances(points, others, self.n_jobs)
 
@@ -187,9 +184,6 @@ class MetricComparison(Comparison):
         halved = self.metric.symmetric and fits(n)
         within = sum((rows.stop - rows.start) * (cols.stop - cols.start) for rows, cols in parts_to_compute(n, halved))
         return within + n * K * (1 if self.metric.symmetric else 2)
-
-    def joined(self, points: Any, more: Any) -> Any:
-        return np.concatenate([points, more]) if isinstance(more, np.ndarray) else [*points, *more]
 
     def between(self, points: Any, others: Any) -> FloatArray:
         return self.metric.between(points, others)
@@ -226,9 +220,6 @@ class MatrixComparison(Comparison):
         block = self.source.block(rows, cols)
         refuse_bad_entries(block, places=(rows, cols))
         return block
-
-    def joined(self, points: IntArray, more: IntArray) -> IntArray:
-        return np.concatenate([points, more])
 
     def between(self, points: IntArray, others: IntArray) -> FloatArray:
         return np.asarray(self._read(points, others), np.float64)

@@ -6,9 +6,11 @@ how many workers there are, in which order they finish, or whether one dies and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
+from operator import call
 from typing import Any
 
 import numpy as np
@@ -42,24 +44,11 @@ def merged_tree(
     while len(results) > 1:
         level += 1
         groups = [results[k : k + width] for k in range(0, len(results), width)]
-        unions = (union(group, compared) for group in groups)
+        unions = (Patch.joined(compared, *group) for group in groups)
         results = []
         for result in runner(unions, (seed_of(seed, level, number) for number in range(len(groups)))):
             results.append(result[0])
             yield result
-
-
-def union(group: Sequence[Prototypes], compared: Comparison) -> Patch:
-    """The prototypes of several sets as one patch of weighted points."""
-    points = group[0].points
-    for prototypes in group[1:]:
-        points = compared.joined(points, prototypes.points)
-    return Patch(
-        points,
-        np.concatenate([prototypes.places for prototypes in group]),
-        np.concatenate([prototypes.m for prototypes in group]),
-        np.vstack([prototypes.Y for prototypes in group]),
-    )
 
 
 @contextmanager
@@ -99,25 +88,16 @@ def _on_dask(settings: PatchSettings, compared: Comparison, client: Any) -> Runn
     At most a few tasks per core wait at a time, so that a long stream of patches is not held in memory.
     """
     # A task, not scattered data: when every worker that holds its result dies, it is run again.
-    shared = client.submit(_shared, settings, compared, pure=False)
+    task = client.submit(partial, cluster_patch, settings, compared, None, pure=False)
 
     def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
         waiting: list[Any] = []
         room = 4 * max(1, sum(client.nthreads().values()))
         for patch, seed in zip(patches, seeds, strict=False):
-            waiting.append(client.submit(_task, shared, patch, seed, pure=False))
+            waiting.append(client.submit(call, task, patch, seed, pure=False))
             if len(waiting) >= room:
                 yield waiting.pop(0).result()
         for future in waiting:
             yield future.result()
 
     return run
-
-
-def _shared(settings: PatchSettings, compared: Comparison) -> tuple[PatchSettings, Comparison]:
-    return settings, compared
-
-
-def _task(shared: tuple[PatchSettings, Comparison], patch: Patch, seed: int) -> Result:
-    settings, compared = shared
-    return cluster_patch(settings, compared, None, patch, seed)
