@@ -260,7 +260,7 @@ class PatchClusterer(
             found = read_input(self.estimator, X, np.ones, self.n_jobs)
             n = len(found.points)
             N = n if n_points is None else check_count(n_points, "n_points")
-            plan, evaluations = self._plan(N, found.compared, cost_of_sequence)
+            plan, evaluations = self._patch_plan(N, found.compared, cost_of_sequence)
             if n < plan.patch_size:
                 raise ValueError(
                     f"X holds {n} points, but a patch has {plan.patch_size}; pass one patch or, better, four."
@@ -356,7 +356,7 @@ class PatchClusterer(
         m = check_weights(sample_weight, N)
         check_n_prototypes(K, int(np.count_nonzero(m)), "the number of prototypes")
         labels = None if supervision is None else supervision.checked(m)
-        plan, _ = self._plan(N, found.compared, cost_of_tree if self.merge == "tree" else cost_of_sequence)
+        plan, _ = self._patch_plan(N, found.compared, cost_of_tree if self.merge == "tree" else cost_of_sequence)
         order = np.random.default_rng([seed, 1]).permutation(N) if self.shuffle else np.arange(N)
         return DataInPatches(found, m, labels, order, plan)
 
@@ -368,7 +368,7 @@ class PatchClusterer(
         warm_start = self.warm_start and self.merge == "sequential"
         return PatchSettings(self.estimator, self.estimator._points_each(most), warm_start)
 
-    def _plan(
+    def _patch_plan(
         self, N: int, compared: Comparison, cost_of_pass: Callable[[IntArray, int, CostOfPatch], int]
     ) -> tuple[PatchPlan, int]:
         """How N points are cut into patches, and how many dissimilarities that takes at most."""
