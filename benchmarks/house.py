@@ -55,32 +55,36 @@ def passed_through(call: Callable[[], Any], package: Path) -> list[str]:
     return sorted(name.removeprefix(prefix) for name in seen)
 
 
-def fit_matrix() -> None:
-    """MedianSOM(metric="precomputed").fit(D)."""
+def fit_matrix() -> Callable[[], Any]:
+    """MedianSOM().fit(D), the class and the matrix at hand."""
     import numpy as np
 
     from medianmap import MedianSOM
 
     x = np.random.default_rng(0).random((150, 2))
-    MedianSOM(metric="precomputed", random_state=0).fit(np.abs(x[:, None] - x).sum(axis=2))
+    D = np.abs(x[:, None] - x).sum(axis=2)
+    return lambda: MedianSOM(metric="precomputed", random_state=0).fit(D)
 
 
-def fit_command() -> None:
+def fit_command() -> Callable[[], Any]:
     """`medianmap fit x.fasta -o out`, of 120 globins."""
     try:
         from medianmap.app.main import main
     except ModuleNotFoundError:
         from medianmap.cli import main  # as it was called before there were folders
 
-    shipped = (ROOT / "src/medianmap/datasets/globins.fasta").read_text()
-    with tempfile.TemporaryDirectory() as folder:
-        given = Path(folder) / "x.fasta"
-        given.write_text(">".join(shipped.split(">")[:121]))
-        try:
-            main(["fit", str(given), "-o", str(Path(folder) / "out")])
-        except SystemExit as ended:
-            if ended.code:
-                raise
+    def call() -> None:
+        shipped = (ROOT / "src/medianmap/datasets/globins.fasta").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            given = Path(folder) / "x.fasta"
+            given.write_text(">".join(shipped.split(">")[:121]))
+            try:
+                main(["fit", str(given), "-o", str(Path(folder) / "out")])
+            except SystemExit as ended:
+                if ended.code:
+                    raise
+
+    return call
 
 
 CALLS = {"fit": fit_matrix, "command": fit_command}
@@ -91,7 +95,7 @@ def trace(which: str) -> None:
     import medianmap
 
     package = Path(medianmap.__file__).parent
-    passed = passed_through(CALLS[which], package)
+    passed = passed_through(CALLS[which](), package)
     files = [getattr(module, "__file__", None) or "" for name, module in sys.modules.items() if "medianmap" in name]
     print(json.dumps({"passed": passed, "imported": len([name for name in files if name.startswith(str(package))])}))
 

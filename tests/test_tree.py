@@ -11,7 +11,7 @@ PACKAGE = Path(medianmap.__file__).parent
 MOST_MODULES = 150
 
 # While the house is being rearranged: how many offences there still are. These numbers may only go down, to 0 and 150.
-KNOWN = {"upward": 10, "cyclic": 60, "kinds": 47, "modules": 192}
+KNOWN = {"upward": 1, "cyclic": 2, "kinds": 9, "modules": 157}
 
 
 @pytest.fixture(scope="module")
