@@ -114,6 +114,15 @@ def test_every_public_name_is_in_the_api_page():
         assert [name for name in public if name != "__version__" and not re.search(rf"`{name}\b", page)] == [], module
 
 
+def test_every_module_of_the_api_page_has_the_names_that_it_lists():
+    rows = re.findall(r"^\| (`medianmap\..*?) \| (.*) \|$", (ROOT / "docs/api.md").read_text(), re.MULTILINE)
+    assert len(rows) > 10
+    for modules, names in rows:
+        found = [importlib.import_module(name) for name in re.findall(r"`([\w.]+)`", modules)]
+        listed = re.findall(r"`(\w+)(?:\([^`]*)?`", re.sub(r"\[.*?\]\(.*?\)", "", names))
+        assert [name for name in listed if not any(hasattr(module, name) for module in found)] == [], modules
+
+
 def test_every_parameter_of_the_maps_is_in_the_api_page():
     page = (ROOT / "docs/api.md").read_text()
     for name in ("KMeans", "NeuralGas", "SOM"):

@@ -168,7 +168,8 @@ TOP = {"__init__.py", "__main__.py", "_version.py", "reference.py", "py.typed", 
 ORDER = ["_version", *FOLDERS, "reference", "__main__", ""]  # the root names everything, so nothing imports from it
 
 # Where the kinds of map, space and assignment are defined; then where they were before there were folders.
-KINDS = ("core/spaces*", "core/relational*", "core/assignment*", "estimators/*", "patches/clusterer*",
+KINDS = ("core/spaces*", "core/vectors*", "core/label_term*", "core/relational*", "core/assignment*", "estimators/*",
+         "patches/clusterer*",
          "spaces.py", "relational.py", "assignment.py", "base.py", "families.py", "rules.py", "estimators.py",
          "relational_estimators.py", "classifier.py")  # fmt: skip
 

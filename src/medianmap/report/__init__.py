@@ -91,7 +91,7 @@ def report(
     <Report: Words>
     >>> [neuron["points"] for neuron in page.summary["neurons"]]
     [3, 3]
-    >>> page.html.startswith("<!DOCTYPE html>")
+    >>> page.html.startswith("<!doctype html>")
     True
     """
     from .html import page_content
