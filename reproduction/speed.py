@@ -22,7 +22,7 @@ from medianmap.core.neighborhood import geometric, make_lattice
 from medianmap.core.spaces import MedianSpace
 from medianmap.datasets import simulate_chromosomes
 from medianmap.search import strategies_for
-from medianmap.search.weights import FieldWeights, RankWeights
+from medianmap.search.frame import FieldWeights, RankWeights
 from medianmap.sources import as_dissimilarity
 from medianmap.utils.threads import limited
 

@@ -217,7 +217,7 @@ def fit_by_combinations(weights, sigmas, start, D, *, m=None, y=None, beta=1.0, 
 
 def snap(G):
     """(K,) the data point nearest to each prototype that no prototype before it took."""
-    w = []
+    w: list[int] = []
     for j in range(G.shape[1]):
         w.append(np.where(np.isin(np.arange(len(G)), w), np.inf, G[:, j]).argmin())
     return np.array(w)

@@ -21,7 +21,7 @@ from medianmap.core.spaces import RelationalSpace, snapped
 from medianmap.explore import prototype_dissimilarities, two_best
 from medianmap.explore.beta_path import beta_path
 from medianmap.refine import swap_medoids
-from medianmap.search.weights import FieldWeights
+from medianmap.search.frame import FieldWeights
 from medianmap.sources import as_dissimilarity
 
 RELATIONAL = {"kmeans": RelationalKMeans, "gas": RelationalNeuralGas, "som": RelationalSOM}

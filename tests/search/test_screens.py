@@ -11,9 +11,9 @@ from medianmap.core.assignment import nearest, smoothed_winners
 from medianmap.core.neighborhood import h
 from medianmap.search import lowrank
 from medianmap.search.certified import FieldScreen, RankScreen
+from medianmap.search.frame import FieldWeights, RankWeights
 from medianmap.search.lowrank import LowRank
 from medianmap.search.screens import Choice, Entries, as_float32, dense_product, heavy_entries, sparse_product
-from medianmap.search.weights import FieldWeights, RankWeights
 from medianmap.sources import DenseSource
 
 

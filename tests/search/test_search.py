@@ -12,7 +12,7 @@ from medianmap import MedianNeuralGas, MedianSOM, reference
 from medianmap.core.neighborhood import h
 from medianmap.search import STRATEGIES, make_search
 from medianmap.search.canonical import LANES, canonical_costs
-from medianmap.search.weights import FieldWeights, RankWeights
+from medianmap.search.frame import FieldWeights, RankWeights
 from medianmap.sources import CondensedSource, DenseSource, base
 
 SCALES = (1.0, 1e12, 1e-290, 1e-310)

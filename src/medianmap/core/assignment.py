@@ -15,9 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..search.canonical import LANES, canonical_dot
+from ..search.frame import FieldWeights, RankWeights, Weights
 from ..search.gemm import product_costs
 from ..search.screens import LARGEST, as_float32, product_work, weight_product
-from ..search.weights import FieldWeights, RankWeights, Weights
 from ..sources.base import FloatArray, IntArray, panels
 from ..sources.memory import DenseSource
 from ..utils.threads import limited, run_chunks

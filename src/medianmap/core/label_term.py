@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from ..search.weights import Weights
+from ..search.frame import Weights
 from ..sources.base import FloatArray, IntArray, panels
 from ..utils.threads import run_chunks
 from .labels import LabelVectors

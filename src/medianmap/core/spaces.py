@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..search import Search, make_search
-from ..search.weights import Weights
+from ..search.frame import Weights
 from ..sources.base import (
     ALL,
     FloatArray,

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from scipy.spatial.distance import cdist
 
-from ..search.weights import Weights
+from ..search.frame import Weights
 from ..sources.base import FloatArray, Index, IntArray, panels
 from ..utils.threads import run_chunks
 

@@ -20,7 +20,7 @@ from ..core.spaces import MedianSpace, RelationalSpace, Space
 from ..core.start import explicit
 from ..metrics.base import BoundMetric
 from ..metrics.registry import bind
-from ..search.weights import FieldWeights, RankWeights, Weights
+from ..search.frame import FieldWeights, RankWeights, Weights
 from ..sources import (
     Source,
     as_dissimilarity,

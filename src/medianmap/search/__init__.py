@@ -9,11 +9,10 @@ from ..sources.base import Source
 from .blocksum import blocksum
 from .bounds import BoundAll, BoundAllStop, BoundSelf, bounded_by
 from .certified import certified
-from .frame import Finder, Search
+from .frame import FieldWeights, Finder, RankWeights, Search, Weights
 from .gemm import gemm
 from .standard import standard
 from .stops import Stop, StopCandidates, StopCoarse, StopFine, stopped_by
-from .weights import FieldWeights, RankWeights, Weights
 
 
 @dataclass(frozen=True)

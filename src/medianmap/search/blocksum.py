@@ -12,8 +12,7 @@ import numpy as np
 from numba import njit
 
 from ..sources.base import ALL, FloatArray, IntArray, Source, panels, rows_per_panel
-from .frame import Screened, Search
-from .weights import FieldWeights
+from .frame import FieldWeights, Screened, Search
 
 
 @dataclass(frozen=True)

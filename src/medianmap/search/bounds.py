@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source
 from .blocksum import block_sums, field_minima, weighted_sum
-from .frame import Finder, Search
-from .weights import FieldWeights
+from .frame import FieldWeights, Finder, Search
 
 NO_PROBE = np.zeros(0, np.intp)
 # Terms that are looked at before a candidate is summed in full; with fewer than four times as many it does not pay.

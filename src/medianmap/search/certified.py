@@ -27,10 +27,9 @@ from ..sources.base import (
     rows_per_panel,
 )
 from ..utils.threads import run_chunks
-from .frame import Finder, Search
+from .frame import FieldWeights, Finder, RankWeights, Search, Weights, best_alone, count_survivors, settle_distinct
 from .gemm import product_costs
 from .lowrank import LowRank
-from .placing import best_alone, count_survivors, settle_distinct
 from .screens import (
     LARGEST,
     UNIT,
@@ -43,7 +42,6 @@ from .screens import (
     sparse_product,
     weight_product,
 )
-from .weights import FieldWeights, RankWeights, Weights
 
 # How many prototypes a screen is judged by, and the screens that need no judging: they leave out nothing.
 SAMPLE = 8

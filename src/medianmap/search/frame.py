@@ -1,16 +1,107 @@
-"""What all strategies share, with the tie rule: bounds discard, the canonical cost decides, the lowest index wins."""
+"""What all searches share: weights in, prototypes out, and the tie rule.
+
+Weights A (K, N) say what point i counts for prototype j; they are kept as the factors that fast searches need. Bounds
+discard candidates, the canonical cost decides among the rest, and the lowest index wins ties: in `Finder`, and compiled
+at the end of this file for candidates that are rows of a matrix.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, columns, panels, rows_per_panel
-from .canonical import canonical_costs
+from .canonical import LANES, canonical_costs, canonical_dot
+
+# --- weights --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FieldWeights:
+    """A[j, i] = H[j, winner[i]] m_i: the weight depends on i only through its receptive field (K-means, SOM)."""
+
+    H: FloatArray  # (K, K), row = prototype, column = field
+    winner: IntArray  # (N,)
+    m: FloatArray  # (N,)
+
+    @cached_property
+    def A(self) -> FloatArray:
+        # np.take, not H[:, winner]: that would lay the points of a prototype far apart in memory.
+        return np.take(self.H, self.winner, axis=1) * self.m
+
+    def row(self, j: int) -> FloatArray:
+        """A[j] (N,)."""
+        return self.H[j][self.winner] * self.m
+
+    @cached_property
+    def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
+        """(levels (1, N), values (K, K)) with A[j, i] = values[j, levels[0, i]] m_i."""
+        return self.winner[None], self.H
+
+    @cached_property
+    def fields(self) -> IntArray:
+        """Fields that have points, ascending."""
+        return np.flatnonzero(np.bincount(self.winner, minlength=len(self.H)))
+
+    @cached_property
+    def alive(self) -> IntArray:
+        """Prototypes with any weight at all, ascending; the others stay where they are."""
+        return np.flatnonzero(self.H[:, self.fields].any(axis=1))
+
+
+@dataclass(frozen=True)
+class RankWeights:
+    """A[j, i] = h(rank[j, i]) / h(smallest_j) m_i: every prototype has some weight (neural gas).
+
+    For h(t) = exp(-t / sigma) the quotient is h(rank - smallest), a shift of one table; any other h needs one table per
+    smallest rank, `scaled`.
+    """
+
+    rank: NDArray[np.int32]  # (K, N), 0 is the nearest
+    weight_of_rank: FloatArray  # (K,) = h(0), h(1), ...
+    m: FloatArray  # (N,)
+    scaled: Callable[[NDArray[np.integer]], FloatArray] | None = None  # s (n, 1) -> h(r) / h(s), r < K, (n, K)
+
+    @cached_property
+    def smallest(self) -> NDArray[np.int32]:
+        """(K,) the smallest rank that any point gives the prototype."""
+        return self.rank.min(axis=1)
+
+    @cached_property
+    def A(self) -> FloatArray:
+        return np.take_along_axis(self.levels[1], self.rank, axis=1) * self.m
+
+    def row(self, j: int) -> FloatArray:
+        """A[j] (N,)."""
+        return self.levels[1][j][self.rank[j]] * self.m
+
+    @cached_property
+    def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
+        """(levels (K, N), values (K, K)) with A[j, i] = values[j, levels[j, i]] m_i."""
+        above = np.arange(len(self.rank)) - self.smallest[:, None]
+        if self.scaled is None:
+            values = self.weight_of_rank[np.maximum(above, 0)]
+        else:
+            occurring, which = np.unique(self.smallest, return_inverse=True)
+            values = self.scaled(occurring[:, None])[which]
+        return self.rank, np.where(above >= 0, values, 0.0)
+
+    @property
+    def alive(self) -> IntArray:
+        return np.arange(len(self.rank))
+
+
+Weights: TypeAlias = FieldWeights | RankWeights
+
+
+# --- the search for one epoch's prototypes --------------------------------------------------------------------------
 
 
 def relative_slack(n_terms: int) -> float:
@@ -113,3 +204,122 @@ class Screened(Finder):
 
 # One per fit; called every epoch with the weights and the prototypes (K,) that they belong to.
 Search: TypeAlias = Callable[[Any, IntArray], Finder]
+
+
+# --- the same compiled, where candidates are rows of a matrix ------------------------------------------------------
+
+# Bounds are looked at in blocks of this size: most blocks hold nothing of interest, and their least is found fast.
+BLOCK = 64
+
+
+@njit(cache=True, nogil=True)
+def _weights_of(j, levels, values, m, a):  # type: ignore[no-untyped-def]
+    """a[i] = values[j, level of i] m[i]; levels (1, N) are shared by all prototypes, (K, N) each has its own."""
+    level = levels[j] if levels.shape[0] > 1 else levels[0]
+    row = values[j]
+    for i in range(a.shape[0]):
+        a[i] = row[level[i]] * m[i]
+
+
+@njit(cache=True, nogil=True)
+def _least_bits(bits):  # type: ignore[no-untyped-def]
+    """The least of non-negative floats by their bits: they order alike, and integer minima vectorise."""
+    least = np.int32(0x7FFFFFFF)
+    for k in range(bits.shape[0]):
+        least = min(least, bits[k])
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _limit(cost, absolute, factor):  # type: ignore[no-untyped-def]
+    """The float32 bound above which no candidate costs less than `cost`; rounded up."""
+    return np.float32((cost + absolute) / factor * (1 + 1e-6)) + np.float32(1e-38)
+
+
+@njit(cache=True, nogil=True)
+def _best(L, least, factor, absolute, a, X, lanes):  # type: ignore[no-untyped-def]
+    """(l, evaluated): the candidate of least canonical cost, the lowest on ties; blocked ones have an infinite bound.
+
+    L[l] factor - absolute <= cost(j, l). The candidate of least bound is evaluated first; then, in order, all whose
+    bound does not exceed the least cost so far. `least` (blocks,) is scratch.
+    """
+    N = L.shape[0]
+    bits = L.view(np.int32)
+    for b in range(least.shape[0]):
+        least[b] = _least_bits(bits[b * BLOCK : min((b + 1) * BLOCK, N)])
+    low = _least_bits(least)
+    b = 0
+    while least[b] != low:
+        b += 1
+    first = b * BLOCK
+    while bits[first] != low:
+        first += 1
+    best, cost = first, canonical_dot(a, X[first], lanes)
+    evaluated = 1
+    limit = _limit(cost, absolute, factor)
+    for b in range(least.shape[0]):
+        if np.int32(least[b]) > np.float32(limit).view(np.int32):
+            continue
+        for l in range(b * BLOCK, min((b + 1) * BLOCK, N)):
+            if L[l] <= limit and l != first and L[l] < np.inf:
+                c = canonical_dot(a, X[l], lanes)
+                evaluated += 1
+                if c < cost or (c == cost and l < best):
+                    best, cost = l, c
+                    limit = _limit(cost, absolute, factor)
+    return best, evaluated
+
+
+@njit(cache=True, nogil=True)
+def count_survivors(some, L, factor, absolute, levels, values, m, X):  # type: ignore[no-untyped-def]
+    """How many candidates of the prototypes `some` the cost of the most promising one does not exclude."""
+    a, lanes = np.empty(L.shape[1]), np.empty(LANES)
+    total = 0
+    for j in some:
+        _weights_of(j, levels, values, m, a)
+        first = np.argmin(L[j])
+        limit = _limit(canonical_dot(a, X[first], lanes), absolute[j], factor)
+        for l in range(L.shape[1]):
+            total += L[j, l] <= limit
+    return total
+
+
+@njit(cache=True, nogil=True)
+def best_alone(first, last, alive, L, factor, absolute, levels, values, m, X, best):  # type: ignore[no-untyped-def]
+    """best[j] for the alive prototypes alive[first:last], as if nobody held anything. Returns candidates evaluated."""
+    N = L.shape[1]
+    a, lanes = np.empty(N), np.empty(LANES)
+    least = np.empty((N + BLOCK - 1) // BLOCK, np.int32)
+    total = 0
+    for p in range(first, last):
+        j = alive[p]
+        _weights_of(j, levels, values, m, a)
+        best[j], evaluated = _best(L[j], least, factor, absolute[j], a, X, lanes)
+        total += evaluated
+    return total
+
+
+@njit(cache=True, nogil=True)
+def settle_distinct(alive, best, w, L, factor, absolute, levels, values, m, X):  # type: ignore[no-untyped-def]
+    """Prototypes in order take best[j], or search again among the free if another holds it. Changes w, spends L."""
+    N = L.shape[1]
+    a, lanes = np.empty(N), np.empty(LANES)
+    least = np.empty((N + BLOCK - 1) // BLOCK, np.int32)
+    held = np.zeros(N, np.bool_)
+    for j in range(w.shape[0]):
+        held[w[j]] = True
+    total = 0
+    for j in alive:
+        held[w[j]] = False
+        l = best[j]
+        if held[l]:
+            # Row j is not needed again, so what others hold may be struck out in place.
+            for k in range(w.shape[0]):
+                if k != j:
+                    L[j, w[k]] = np.inf
+            _weights_of(j, levels, values, m, a)
+            l, evaluated = _best(L[j], least, factor, absolute[j], a, X, lanes)
+            total += evaluated
+        w[j] = l
+        held[l] = True
+    return total

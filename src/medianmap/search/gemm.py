@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..sources.base import ALL, FloatArray, IntArray, Source, panels, rows_per_panel
-from .frame import Screened, Search
-from .weights import Weights
+from .frame import Screened, Search, Weights
 
 
 def gemm(source: Source, n_jobs: int | None = None) -> Search:

@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 
 from ..sources.base import IntArray, Source, columns, panels, rows_per_panel
-from .frame import Screened, Search
-from .weights import Weights
+from .frame import Screened, Search, Weights
 
 
 @njit(cache=True, nogil=True)

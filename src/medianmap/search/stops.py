@@ -15,8 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, candidate_rows
-from .frame import Finder, Search
-from .weights import RankWeights
+from .frame import Finder, RankWeights, Search
 
 
 def compact(order: IntArray) -> NDArray[np.integer]:
