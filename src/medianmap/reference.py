@@ -217,10 +217,11 @@ def fit_by_combinations(weights, sigmas, start, D, *, m=None, y=None, beta=1.0, 
 
 def snap(G):
     """(K,) the data point nearest to each prototype that no prototype before it took."""
-    w: list[int] = []
+    w, free = np.empty(G.shape[1], int), np.ones(len(G), bool)
     for j in range(G.shape[1]):
-        w.append(np.where(np.isin(np.arange(len(G)), w), np.inf, G[:, j]).argmin())
-    return np.array(w)
+        w[j] = np.where(free, G[:, j], np.inf).argmin()
+        free[w[j]] = False
+    return w
 
 
 def exchange(D, w, m, most=np.inf):

@@ -1,0 +1,1 @@
+"""The method: neighbourhoods, assignment, spaces of prototypes, labels, the training loop, errors and indices."""

@@ -38,7 +38,7 @@ from ..sources.computed import checked_objects, take, with_objects
 from ..sources.duckdb import is_pair_store
 from ..sources.memory import PartlyKeptSource, condensed_size, kept_if_expensive
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
-from ..utils.progress import epoch_watcher
+from ..utils.progress import EPOCH_WATCHER
 from ..utils.threads import limited
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
 from .parameters import (
@@ -208,12 +208,12 @@ class BaseMap(
     def _watch(self, epoch: Epoch) -> None:
         """Log an epoch and pass it on to the user's function."""
         shown = self.verbose > 1 or (self.verbose and epoch.number % 10 == 0)
-        if shown or epoch_watcher() is not None:
+        if shown or EPOCH_WATCHER.get() is not None:
             logger.info(
                 "run %d epoch %d: sigma %.4g, cost %.6g, quantization error %.6g, %d moved",
                 epoch.run, epoch.number, epoch.sigma, epoch.cost, epoch.quantization_error, epoch.moved,
             )  # fmt: skip
-        for watcher in (self.on_epoch, epoch_watcher()):
+        for watcher in (self.on_epoch, EPOCH_WATCHER.get()):
             if watcher is not None:
                 watcher(epoch)
 

@@ -29,20 +29,35 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     Parameters
     ----------
-    estimator : any of the maps; it is cloned, not changed.
-    beta : in (0, 1], how much the data count against their labels; 1 is the unsupervised map, bit for bit.
-    labeling : how prototypes get the classes that are predicted. "learned": the vectors Y of training. "majority": the
-        vote, weighted by sample_weight, of the labelled points whose nearest prototype it is; without any, the label of
-        the nearest labelled point. With beta=1 this is the posterior labelling of an unsupervised map.
-    label_scale : None takes the dissimilarities as they are; "mean" divides them by their mean in the label term, so
-        that beta means the same on every data set.
+    estimator : one of the maps, or a PatchClusterer of one
+        It is cloned, not changed.
+    beta : float, default=0.5
+        In (0, 1]: how much the data count against their labels; 1 is the unsupervised map, bit for bit.
+    labeling : {"learned", "majority"}, default="learned"
+        How prototypes get the classes that are predicted. "learned": the vectors Y of training. "majority": the vote,
+        weighted by sample_weight, of the labelled points whose nearest prototype it is; without any, the label of the
+        nearest labelled point. With beta=1 this is the posterior labelling of an unsupervised map.
+    label_scale : {"mean"} or None, default=None
+        None takes the dissimilarities as they are; "mean" divides them by their mean in d_beta, so that beta means the
+        same on every data set.
 
     Attributes
     ----------
-    classes_ : (n_classes,) the labels, sorted; for fuzzy labels the names or numbers of the columns.
-    prototype_labels_ : (K, n_classes) class shares of each prototype; rows sum to 1.
-    estimator_ : the fitted map, with all its attributes.
-    n_features_in_, feature_names_in_ : as the map has them.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted; for fuzzy labels the names or numbers of the columns.
+    prototype_labels_ : ndarray of shape (K, n_classes)
+        Class shares of each prototype; rows sum to 1.
+    estimator_ : the fitted map
+        With all its attributes.
+    n_features_in_ : int
+        Number of columns of X, where the map has it.
+    feature_names_in_ : ndarray
+        Names of the columns of X, where the map has them.
+
+    See Also
+    --------
+    medianmap.beta_path : How accuracy depends on beta.
+    medianmap.label_report : Labels that look wrong, and what to label next.
 
     Examples
     --------

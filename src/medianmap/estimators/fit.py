@@ -33,7 +33,7 @@ from ..refine import refine_som, swap_medoids
 from ..refine.labelled import labelled_source, settled_labels
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_n_prototypes, check_weights
-from ..utils.progress import epoch_watcher
+from ..utils.progress import EPOCH_WATCHER
 from ..utils.threads import limited
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def best_of(
         return inertia(G, own.m), state
 
     # A function of the user's cannot be called from several threads.
-    n_jobs = map_.n_jobs if map_.on_epoch is None and epoch_watcher() is None else 1
+    n_jobs = map_.n_jobs if map_.on_epoch is None and EPOCH_WATCHER.get() is None else 1
     return min(run_all(train, problem, len(starts), n_jobs, map_._watch), key=lambda outcome: outcome[0])[1]
 
 

@@ -18,7 +18,7 @@ from ..core.labels import LabelVectors
 from ..sources.base import FloatArray
 from ..utils.files import check_target
 from ..utils.fingerprint import digest
-from ..utils.progress import epoch_watcher
+from ..utils.progress import EPOCH_WATCHER
 from .checkpoint import PassProgress, write_checkpoint
 from .input import DataInPatches, StreamInPatches, distance_blocks
 from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch
@@ -74,7 +74,7 @@ def patch_reporter(plan: PatchPlan | None, verbose: int, on_patch: Callable[[Pat
             points_per_second=rate,
             seconds_left=left,
         )
-        if verbose or epoch_watcher() is not None:
+        if verbose or EPOCH_WATCHER.get() is not None:
             logger.info("patch %d of %s: %d points seen, %d dissimilarities, %.0f points/s%s", record.n_patches,
                         record.n_patches_planned or "a stream", record.n_samples_seen, record.n_evaluations, rate,
                         "" if left is None else f", {left:.0f} s left")  # fmt: skip

@@ -46,7 +46,7 @@ def in_steps(stage: str, n: int, size: int) -> Iterator[slice]:
 
 
 # Called with the record of each epoch; of this thread alone, too.
-_epoch_watcher: ContextVar[Callable[[Any], Any] | None] = ContextVar("epoch_watcher", default=None)
+EPOCH_WATCHER: ContextVar[Callable[[Any], Any] | None] = ContextVar("epoch_watcher", default=None)
 
 
 def epochs_watched(watcher: Callable[[Any], Any]) -> AbstractContextManager[None]:
@@ -54,9 +54,4 @@ def epochs_watched(watcher: Callable[[Any], Any]) -> AbstractContextManager[None
 
     The log of each epoch is written, too; the level of the logger "medianmap" says who sees it.
     """
-    return _bound(_epoch_watcher, watcher)
-
-
-def epoch_watcher() -> Callable[[Any], Any] | None:
-    """Who watches the epochs of this thread, if anybody does."""
-    return _epoch_watcher.get()
+    return _bound(EPOCH_WATCHER, watcher)
