@@ -50,8 +50,7 @@ def path(
 
     Example: medianmap path globins.fasta --metric alignment -k 2,3,4,5,6,8,10,15,20 --plot path.svg
     """
-    import medianmap
-
+    from ...explore.k_path import k_path
     from ...utils.files import check_target, write_bytes
     from ...utils.progress import followed
     from ...utils.tables import as_tsv
@@ -69,8 +68,7 @@ def path(
                                seed=seed, **how)  # fmt: skip
         with followed(lambda *step: None):  # the steps inside a fit are of no interest here
             map_ = make_map(settings, n_jobs=threads)
-            found = medianmap.k_path(map_, X, wanted, n_restarts=restarts, stability=stability,
-                                     on_progress=watch.progress)  # fmt: skip
+            found = k_path(map_, X, wanted, n_restarts=restarts, stability=stability, on_progress=watch.progress)
     texts: dict[Path | None, bytes] = {out: as_tsv(found.as_records()).encode()}
     if plot is not None:
         from ...report.plots import KPathDisplay
