@@ -278,7 +278,7 @@ def test_bad_files_are_named(tmp_path):
         load_chromosomes(write(tmp_path / "c.csv", [ROW], [c for c in chromosomes_module.COLUMNS if c != "part"]))
     with pytest.raises(ValueError, match="no chromosomes"):
         load_chromosomes(write(tmp_path / "c.csv", []))
-    with pytest.raises(ValueError, match="two chromosomes with the id '1'"):
+    with pytest.raises(ValueError, match="1 and 2 have the same id '1'"):
         load_chromosomes(write(tmp_path / "c.csv", [ROW, ROW]))
     (tmp_path / "c.csv").write_text("id,metaphase,class,part,length,centromere,string\n1,2,3\n")
     with pytest.raises(ValueError, match="line 2 does not have 7 cells"):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from .chromosomes import Chromosomes, load_chromosomes, simulate_chromosomes
 from .proteins import ProteinFamilies, newick, simulate_protein_families
-from .records import Sequences, Vectors
-from .shipped import load_breast_cancer, load_globins, load_iris
+from .shipped import Sequences, Vectors, load_breast_cancer, load_globins, load_iris
 
 __all__ = [
     "Chromosomes",

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..utils.checks import check_count
-from .records import Sequences, check_not_negative, random_generator
+from ..utils.checks import check_count, check_nonnegative, refuse_duplicate_ids
+from .shipped import Sequences, random_generator
 
 ALPHABET = "fedcba=ABCDE"  # differences -6 .. 5
 COLUMNS = ("id", "metaphase", "class", "part", "length", "centromere", "string")
@@ -26,9 +26,10 @@ COLUMNS = ("id", "metaphase", "class", "part", "length", "centromere", "string")
 
 @dataclass(frozen=True)
 class Chromosomes(Sequences):
-    """Strings with their classes as families; part (N,) 'a' or 'b' is the halves that published results use.
+    """Strings with their classes as families.
 
-    metaphases (N,) : the cell that a chromosome was seen in. centromeres (N,) : where its arms meet.
+    parts (N,) : 'a' or 'b', the halves that published results use. metaphases (N,) : the cell of each chromosome.
+    centromeres (N,) : the position where its arms meet.
     """
 
     parts: NDArray[np.str_]
@@ -48,14 +49,11 @@ def load_chromosomes(path: str | os.PathLike[str]) -> Chromosomes:
         raise ValueError(f"{file} is not a readable CSV file ({error}).") from None
     if not rows:
         raise ValueError(f"{file} has a header but no chromosomes.")
-    seen: set[str] = set()
-    for row in rows:
-        if row["id"] in seen:
-            raise ValueError(f"{file} has two chromosomes with the id {row['id']!r}; give each an id of its own.")
-        seen.add(row["id"])
+    ids = [row["id"] for row in rows]
+    refuse_duplicate_ids(ids, str(file), "chromosome")
     return Chromosomes(
         [row["string"] for row in rows],
-        [row["id"] for row in rows],
+        ids,
         [row["class"] for row in rows],
         np.array([row["part"] for row in rows]),
         np.array([int(row["metaphase"]) for row in rows], np.intp),
@@ -92,8 +90,6 @@ def _checked(row: dict[str, Any], where: str) -> dict[str, str]:
     return row
 
 
-# --- simulation -----------------------------------------------------------------------------------------------------
-
 # Lengths of the longest and the shortest class, and how far cells stretch them, as in the Copenhagen data.
 LONGEST, SHORTEST, STRETCH = 84.0, 23.0, 0.07
 BAND = 3.3  # mean width of a band
@@ -105,7 +101,7 @@ CHUNK = 20_000
 
 
 def simulate_chromosomes(n: int, n_classes: int = 22, *, noise: float = 1.0, random_state: Any = 0) -> Sequences:
-    """n strings of n_classes classes, in order of class: bands of a class template, stretched, blurred, bumped.
+    """n strings of n_classes classes, in order of class: bands of a class template, stretched and changed.
 
     A template is a row of bands (width, grey level), dark and light in turn; classes differ in length, from 84 letters
     to 23. A string stretches its template by a factor of its own, changes the width and the level of every band, lets
@@ -116,7 +112,7 @@ def simulate_chromosomes(n: int, n_classes: int = 22, *, noise: float = 1.0, ran
     random_state : a seed or a numpy Generator. The templates depend on it too.
     """
     n, n_classes = check_count(n, "n"), check_count(n_classes, "n_classes")
-    noise = check_not_negative(noise, "noise")
+    noise = check_nonnegative(noise, "noise")
     rng = random_generator(random_state)
     sizes = [n // n_classes + (c < n % n_classes) for c in range(n_classes)]
     templates = [
@@ -158,10 +154,10 @@ def _strings(
     grey = np.clip(np.rint(level), 1, 6).astype(np.int8)
     runs = np.stack([left, bump, whole - left], axis=2).reshape(n, 3 * S)
     greys = np.stack([grey, np.clip(grey + up, 1, 6), grey], axis=2).reshape(n, 3 * S)
-    # The alphabet has no +6, so a profile may not begin at 6: it begins with a letter at level 1.
+    # The alphabet has no +6, so a profile cannot begin at 6: it begins with a letter at level 1.
     greys[:, :3] = 1
     runs[:, 0] = np.maximum(runs[:, 0], 1)
-    # A last run of one letter at level 0: the difference code of all strings end to end is then that of each.
+    # A last run of one letter at level 0, so that the differences of all strings end to end are those of each.
     runs = np.column_stack([runs, np.ones(n, np.intp)])
     greys = np.column_stack([greys, np.zeros(n, np.int8)])
     profile = np.repeat(greys.ravel(), runs.ravel())

@@ -1,4 +1,4 @@
-"""How amino acids replace each other: a Markov chain whose log-odds are those of BLOSUM62."""
+"""Protein families simulated along a random tree: substitutions that BLOSUM62 favours, insertions and deletions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..utils.checks import check_count, check_positive
-from .records import Sequences, check_not_negative, random_generator
+from ..utils.checks import check_count, check_nonnegative, check_positive
+from .shipped import Sequences, random_generator
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 
@@ -39,6 +39,12 @@ BLOSUM62 = """
 -2 -2 -2 -3 -2 -1 -2 -3 2 -1 -1 -2 -1 3 -3 -2 -2 2 7
 0 -3 -3 -3 -1 -2 -2 -3 -3 3 1 -2 1 -1 -2 -2 0 -3 -1 4
 """
+
+# Rates of a site relative to the mean: the means of the four quarters of a gamma distribution of shape 1, so that some
+# sites hardly change while others change often.
+SITE_RATES = (0.136954, 0.476752, 1.0, 2.386294)
+INDEL_LENGTH = 3.0  # mean of a geometric distribution
+GROWTH = 4  # a sequence may become this many times as long as the root; longer insertions are left out
 
 
 @cache
@@ -72,21 +78,12 @@ def replacement(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
     return pairs / leaving[:, None], leaving / leaving.sum()
 
 
-# --- Protein families simulated along a random tree: substitutions that BLOSUM62 favours, insertions and
-
-# Rates of a site relative to the mean: the means of the four quarters of a gamma distribution of shape 1, so that some
-# sites hardly change while others change often.
-SITE_RATES = (0.136954, 0.476752, 1.0, 2.386294)
-INDEL_LENGTH = 3.0  # mean of a geometric distribution
-GROWTH = 4  # a sequence may become so many times as long as the root; insertions that would exceed it are left out
-
-
 @dataclass(frozen=True)
 class ProteinFamilies(Sequences):
     """Sequences at the leaves of a tree, relatives side by side.
 
     parents (2N - 1,) : parent of each node, -1 for the root 0; a parent comes before its children.
-    lengths (2N - 1,) : expected substitutions a site on the branch above each node.
+    lengths (2N - 1,) : expected substitutions per site on the branch above each node.
     leaves (N,) : the node of each sequence.
     """
 
@@ -111,7 +108,7 @@ def simulate_protein_families(
     alive when there were n_families found one family each, so families differ in size as real ones do.
 
     length : letters of the root sequence, drawn from the stationary distribution of the substitutions.
-    between, within : expected substitutions a site from the root to the first splits within families, and from there
+    between, within : expected substitutions per site from the root to the first splits within families, and from there
         to the sequences. Sites have different rates, with this mean. A single family has no `between`, families of one
         sequence have no `within`.
     indel_rate : insertions, and deletions, for each substitution; their mean length is 3.
@@ -122,7 +119,7 @@ def simulate_protein_families(
     if n_families > n:
         raise ValueError(f"n_families = {n_families} exceeds n = {n}; a family has at least one sequence.")
     between, within = check_positive(between, "between"), check_positive(within, "within")
-    indel_rate = check_not_negative(indel_rate, "indel_rate")
+    indel_rate = check_nonnegative(indel_rate, "indel_rate")
     rng = random_generator(random_state)
     parents, times, family = _yule_tree(n, n_families, between, within, rng)
     lengths = np.concatenate([[0.0], times[1:] - times[parents[1:]]])
@@ -239,7 +236,7 @@ def _mutate(sites, size, time, T, pi, rates, indel, state):  # type: ignore[no-u
         run = 1 + int(np.log(_uniform(state)) / np.log(1 - 1 / INDEL_LENGTH))
         if kind < fastest + indel:
             run = min(run, size - at)
-            # The last letter stays: a protein of none has no future.
+            # The last letter stays: a protein without letters could not evolve further.
             run = min(run, size - 1)
             for k in range(at, size - run):
                 sites[k] = sites[k + run]
@@ -257,7 +254,7 @@ def _mutate(sites, size, time, T, pi, rates, indel, state):  # type: ignore[no-u
 def _evolve(parents, lengths, length, T, pi, rates, indel, state):  # type: ignore[no-untyped-def]
     """Letters of all leaves end to end, where each starts (N + 1,) and its node (N,), depth first.
 
-    Only the sequences of the ancestors of the present node are held, one a level of the tree.
+    Only the sequences of the ancestors of the present node are kept, one per level of the tree.
     """
     nodes = parents.shape[0]
     first, second = np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64)

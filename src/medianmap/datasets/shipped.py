@@ -1,13 +1,51 @@
-"""630 globins from UniProtKB/Swiss-Prot, shipped with the package; GLOBINS.md beside this file has the attribution."""
+"""Data shipped or with scikit-learn: 630 globins (GLOBINS.md), iris, breast cancer; and what every loader returns."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .records import Sequences, Vectors
+
+@dataclass(frozen=True)
+class Vectors:
+    """X (N, M) vectors, y (N,) classes 0 .. C-1 and their names."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.intp]
+    class_names: list[str]
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """N strings with their ids and the names of the families (classes) that they belong to."""
+
+    sequences: list[str]
+    ids: list[str]
+    families: list[str]
+
+    @cached_property
+    def class_names(self) -> list[str]:
+        """The families, each once, in order of first appearance."""
+        return list(dict.fromkeys(self.families))
+
+    @cached_property
+    def y(self) -> NDArray[np.intp]:
+        """(N,) the families as numbers: places in class_names."""
+        code = {name: k for k, name in enumerate(self.class_names)}
+        return np.array([code[family] for family in self.families], np.intp)
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """A generator from a seed, a generator (as it is) or None."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(f"random_state is {random_state!r}; it must be a seed >= 0 or a numpy Generator.") from None
 
 
 def load_globins() -> Sequences:
@@ -22,9 +60,6 @@ def load_globins() -> Sequences:
     return Sequences(
         ["".join(body.split()) for _, body in records], [head[0] for head in heads], [head[1] for head in heads]
     )
-
-
-# --- Vectors that come with scikit-learn, as z-scores
 
 
 def load_breast_cancer() -> Vectors:
