@@ -1,4 +1,4 @@
-"""The page of a model: of points that are at hand, or of a file."""
+"""report.html of a model: about points that are read already, or about those in a file."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def page(
     settings: Mapping[str, Any],
     title: str | None = None,
 ) -> str:
-    """report.html of the points `given`, which lie where the table of `two_best` says."""
+    """The page of a model about the points `given`; `points` is their table of `two_best`."""
     X = given.objects if given.source is None else given.source
-    title = title or f"{Path(given.name).name}: {_told(given)}"
+    title = title or f"{Path(given.name).name}: {_in_words(given)}"
     return report(
         model, X, ids=given.ids, y=given.labels, points=points, title=title, health=health, settings=settings
     ).html
@@ -54,13 +54,13 @@ def page_of_file(
     n_jobs: int | None = None,
     title: str | None = None,
 ) -> str:
-    """The same of the points in a file."""
+    """The page of a model about the points in a file."""
     with followed(watch.progress):
         given = read_given(file, options, labels)
     fitted: Any = map_of(model)
     if fitted._reads_matrix() != (given.source is not None):
         wanted = "dissimilarities" if given.source is None else "objects that a metric compares"
-        raise ValueError(f"{file} holds {given.kind}, but the model was fitted on {wanted}; give it such a file.")
+        raise ValueError(f"{file} holds {given.kind}, but the model was fitted on {wanted}; pass a file of those.")
     X = given.objects if given.source is None else given.source
     points = two_best(model, X, n_jobs=n_jobs, on_progress=watch.progress)
     with followed(watch.progress):
@@ -68,7 +68,7 @@ def page_of_file(
 
 
 def _health(fitted: Any, given: Given, watch: Watch) -> Health | None:
-    """Of the dissimilarities that the map goes by; means of vectors have none."""
+    """What is wrong with the dissimilarities that the map compares by; None for maps of means of vectors."""
     with limited(1):
         if given.source is not None:
             return check_dissimilarity(given.source, max_points=MOST_COMPUTED, on_progress=watch.progress)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
-from ..core.quality import class_indices, neighborhood_indices, torn_share
+from ..core.quality import class_counts, class_indices, neighborhood_indices, torn_share
 from ..explore import (
     layout,
     mean_dissimilarity,
@@ -236,8 +236,7 @@ def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | 
     if not classes:
         return None
     neurons = facts["neurons"]
-    counts = np.zeros((len(neurons), len(classes)))
-    np.add.at(counts, (prototypes[known], codes[known]), 1.0)
+    counts = class_counts(prototypes[known], codes[known], n_clusters=len(neurons))[0]
     facts["quality"] |= class_indices(prototypes[known], codes[known])
     facts["classes"] = [_class_facts(c, name, counts) for c, name in enumerate(classes)]
     for neuron, row in zip(neurons, counts, strict=True):

@@ -1,4 +1,4 @@
-// Values to colours: one ramp for quantities, which leaves the page's ground as values grow, by day and by night.
+// Values to colours: one ramp for quantities, further from the page's background as values grow, in both themes.
 const night = matchMedia('(prefers-color-scheme: dark)');
 let printing = false;
 
@@ -16,7 +16,7 @@ function ramp(t) {
   return '#' + mixed.map((x) => x.toString(16).padStart(2, '0')).join('');
 }
 
-// Black or white, whichever is read better on a colour.
+// Black or white, whichever is easier to read on a colour.
 function inkOn(hex) {
   const [r, g, b] = [1, 3, 5].map((at) => {
     const x = parseInt(hex.slice(at, at + 2), 16) / 255;

@@ -1,4 +1,4 @@
-// The map: one group a neuron, as options of a list that arrow keys move through.
+// The map: one group per neuron, as options of a list that arrow keys move through.
 const STEP = 60;
 const SQRT3 = Math.sqrt(3);
 const lattice = content.lattice;
@@ -12,7 +12,7 @@ const radius = content.neurons.map((neuron) => {
   return lattice ? STEP * 0.42 * Math.max(size, 0.16) : Math.max(nodeMost * size, nodeMost * 0.3, 3);
 });
 
-let nodeScale = 1; // nodes grow less than the map when it is looked at closely
+let nodeScale = 1; // when the map is zoomed in, nodes grow less than the map
 const rounded = (x) => Math.round(x * 100) / 100;
 const circle = (x, y, r) => `M${rounded(x - r)} ${rounded(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
 // Corners around a cell's centre, for a lattice of step 1.
@@ -46,7 +46,7 @@ const map = s('svg', {
   'aria-label': lattice ? `Map of ${lattice.rows} by ${lattice.columns} neurons` : `Graph of ${K} prototypes`,
 }, links, cells, walls, pies, marks, chosen, active);
 
-// Edges in a few strengths, one path each: thousands of lines stay cheap.
+// Edges in a few strengths, one path each: thousands of lines stay fast.
 function drawLinks() {
   if (lattice) return;
   const most = Math.max(...content.edges.map((edge) => edge[3]), 1);
@@ -73,7 +73,7 @@ function drawWalls(coloring) {
   for (const [a, b, d] of content.edges) {
     const [dx, dy] = [at[b][0] - at[a][0], at[b][1] - at[a][1]];
     const far = Math.hypot(dx, dy);
-    if (far > 1.2 * STEP) continue; // round the back of a torus
+    if (far > 1.2 * STEP) continue; // around a torus
     const [mx, my, ux, uy] = [(at[a][0] + at[b][0]) / 2, (at[a][1] + at[b][1]) / 2, (-dy / far) * half, (dx / far) * half];
     const shade = Math.round(SHADES * coloring.share(d));
     shades[shade].push(`M${rounded(mx - ux)} ${rounded(my - uy)}L${rounded(mx + ux)} ${rounded(my + uy)}`);

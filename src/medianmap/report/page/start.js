@@ -1,4 +1,4 @@
-// Everything put in its place.
+// Puts everything on the page.
 function setUpColorings() {
   const features = h('select', { id: 'feature', 'aria-label': 'Feature', hidden: true },
     (content.exemplars.features ?? []).map((name, k) => h('option', { value: k }, name)));

@@ -1,5 +1,5 @@
 // All neurons as a table, sorted by any column, and as TSV.
-const LONG = 300; // rows that nobody wants on paper
+const LONG = 300; // tables of more rows are not printed
 const columns = [
   ['neuron', 'neuron'], ['row', 'row'], ['column', 'column'], ['exemplar', isMean ? 'nearest point' : 'exemplar'], ['hits', 'points'],
   ['u', 'U-matrix'], ['quality', 'mean dissimilarity'], ['group', 'supercluster'], ['majority', 'majority class'],

@@ -2,7 +2,7 @@
 const NEAREST = 12;
 const wholeView = (() => {
   const margin = lattice ? STEP * 0.64 : nodeMost + 10;
-  const least = lattice ? 4 * STEP : 300; // few neurons are not blown up
+  const least = lattice ? 4 * STEP : 300; // a few neurons are not enlarged further
   const sides = [0, 1].map((axis) => {
     const along = at.map((point) => point[axis]);
     const [low, high] = [Math.min(...along) - margin, Math.max(...along) + margin];
