@@ -36,7 +36,7 @@ def page(
     ).html
 
 
-def _told(given: Given) -> str:
+def _in_words(given: Given) -> str:
     """'630 sequences', '1 series', '20 points' of a matrix."""
     if given.kind == "series":
         return f"{len(given)} series"
