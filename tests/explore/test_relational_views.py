@@ -9,7 +9,7 @@ from support.fits import WORDS, rows, run
 
 from medianmap import MedianSOM, RelationalKMeans, RelationalNeuralGas, RelationalSOM, save
 from medianmap.explore import component_planes, layout, prototype_dissimilarities, two_best
-from medianmap.explore.prototypes import as_lengths, exemplars_of
+from medianmap.explore.prototypes import as_lengths
 from medianmap.metrics import bind
 from medianmap.predict.nearest import ratios
 from medianmap.readers import write_phylip
@@ -49,7 +49,7 @@ def test_numbers_are_those_of_the_combinations(fitted):
 
 def test_exemplars_are_the_nearest_points(fitted):
     G = ((X[:, None] - means(fitted)[None]) ** 2).sum(axis=2)
-    np.testing.assert_array_equal(exemplars_of(fitted), X[G.argmin(axis=0)])
+    np.testing.assert_array_equal(fitted._exemplar_objects(), X[G.argmin(axis=0)])
     np.testing.assert_array_equal(component_planes(fitted)[0], X[G.argmin(axis=0)])
 
 

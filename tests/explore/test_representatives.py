@@ -10,7 +10,7 @@ from support.extras import optional
 
 import medianmap.explore.representatives as module
 from medianmap import all_pairs
-from medianmap.explore.representatives import coverage, medoid, outliers, representatives
+from medianmap.explore.representatives import coverage, far_members, medoid, representatives
 from medianmap.readers.clusters import Clusters
 from medianmap.sources import as_dissimilarity
 
@@ -127,11 +127,11 @@ def test_members_their_dissimilarities_and_outliers_are_told(small_blocks):
 
 def test_outliers_lie_more_than_three_mads_above_the_median():
     d = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])  # median 3, MAD 2
-    assert outliers(np.append(d[:-1], 9.0)).tolist() == [False] * 7
-    assert outliers(np.append(d[:-1], 9.1)).tolist() == [False] * 6 + [True]
-    assert outliers(np.append(d[:-1], 9.1), mads=4).sum() == 0
-    assert outliers(np.array([0.0, 0.1, 0.1, 99.0])).sum() == 0  # four members are too few to tell
-    assert outliers(np.array([0.0, 0.1, 0.1, 0.1, 99.0])).tolist() == [False] * 4 + [True]
+    assert far_members(np.append(d[:-1], 9.0)).tolist() == [False] * 7
+    assert far_members(np.append(d[:-1], 9.1)).tolist() == [False] * 6 + [True]
+    assert far_members(np.append(d[:-1], 9.1), mads=4).sum() == 0
+    assert far_members(np.array([0.0, 0.1, 0.1, 99.0])).sum() == 0  # four members are too few to tell
+    assert far_members(np.array([0.0, 0.1, 0.1, 0.1, 99.0])).tolist() == [False] * 4 + [True]
 
 
 def test_the_coverage_curve_counts_members_within_each_threshold(rng):

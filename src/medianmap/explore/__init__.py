@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from ..predict.nearest import border_points, outliers, two_best
 from .prototypes import (
+    PlaneLayout,
+    Superclusters,
     UMatrix,
     class_shares,
     component_planes,
     hit_map,
+    layout,
     mean_dissimilarity,
     prototype_dissimilarities,
+    superclusters,
     symmetrized,
+    topology_graph,
     u_matrix,
 )
 from .stability import Stability, restart_stability
-from .topology import PlaneLayout, Superclusters, layout, superclusters, topology_graph
 
 __all__ = [
     "PlaneLayout",

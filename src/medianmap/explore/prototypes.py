@@ -1,4 +1,4 @@
-"""Prototypes among themselves and what lies at them: U-matrix, hits, class shares, mean dissimilarity, components."""
+"""Prototypes, what lies near them, and which belong together: U-matrix, hits, shares, layout, graph, superclusters."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from ..core.neighborhood import Lattice
 from ..estimators.base import BaseMap
 from ..predict.queries import SourceRows, as_queries, dissimilarities, map_of
 from ..sources.base import FloatArray, IntArray
-from ..utils.checks import check_weights
+from ..utils.checks import check_choice, check_count, check_weights
+from ..utils.progress import step
 from ..utils.tables import table
 from ..utils.threads import limited
 
-
-def exemplars_of(fitted: BaseMap) -> Any:
-    """The K objects that show what the prototypes are like; None if the map was fitted on a matrix.
-
-    For a relational map, whose prototypes are combinations, those are the data points nearest to them.
-    """
-    return fitted._exemplar_objects()
+# Stress that falls by less than this share has settled, as far as an eye can tell.
+SETTLED = 1e-5
+METHODS = ("average", "complete", "single", "weighted")
+# More groups than these need colours that cannot be told apart.
+MOST_GROUPS = 8
 
 
 def lattice_of(model: Any) -> Lattice:
@@ -57,11 +56,6 @@ def _from_matrix(fitted: Any, X: Any) -> FloatArray:
     if isinstance(queries.objects, SourceRows):
         return np.asarray(queries.objects.source.block(w, w), np.float64)
     return dissimilarities(fitted, next(queries.blocks(fitted.n_features_in_)), fitted.n_jobs)[w]
-
-
-def needs_matrix(fitted: BaseMap) -> bool:
-    """Whether the map knows its prototypes only by their places in a matrix."""
-    return fitted._needs_matrix
 
 
 def as_lengths(fitted: BaseMap, P: FloatArray) -> FloatArray:
@@ -140,8 +134,133 @@ def mean_dissimilarity(points: NDArray[Any], n_prototypes: int, sample_weight: A
 def component_planes(model: Any) -> tuple[FloatArray, list[str]]:
     """(K, M) coordinates of the prototypes of vector data, and the names of the M columns."""
     fitted: Any = map_of(model)
-    W = exemplars_of(fitted)
+    W = fitted._exemplar_objects()
     if not (isinstance(W, np.ndarray) and W.ndim == 2):
         raise ValueError("Component planes need vectors; the prototypes of this map are not vectors.")
     names = getattr(model, "feature_names_in_", getattr(fitted, "feature_names_in_", None))
     return np.asarray(W, np.float64), [f"x{k}" for k in range(W.shape[1])] if names is None else [*map(str, names)]
+
+
+# --- which prototypes belong together
+
+
+def topology_graph(points: NDArray[Any], sample_weight: Any = None) -> NDArray[Any]:
+    """Records (a, b, count), a < b: how many points, by weight, have a and b as their two nearest prototypes.
+
+    Competitive Hebbian learning: every point joins its two nearest. points : the table of `two_best`.
+    """
+    m = check_weights(sample_weight, len(points))
+    low = np.minimum(points["prototype"], points["second"])
+    high = np.maximum(points["prototype"], points["second"])
+    joined = (low != high) & (m > 0)
+    pairs, which = np.unique(np.stack([low, high], axis=1)[joined], axis=0, return_inverse=True)
+    count = np.bincount(which.ravel(), weights=m[joined], minlength=len(pairs))
+    return table(a=pairs[:, 0], b=pairs[:, 1], count=count)
+
+
+@dataclass(frozen=True)
+class PlaneLayout:
+    """positions (K, 2) in the plane, centred; stress: Kruskal's, 0 if all dissimilarities are drawn exactly."""
+
+    positions: FloatArray
+    stress: float
+
+
+def layout(P: FloatArray, max_iter: int = 300) -> PlaneLayout:
+    """Positions z that lower sum_{a<b} (s_ab - |z_a - z_b|)^2, s = (P + P^T) / 2 (metric scaling by SMACOF).
+
+    P : (K, K) dissimilarities of the prototypes. For squared distances pass their roots; otherwise large ones dominate.
+
+    Nothing is random: it starts from classical scaling, with the sign of each axis fixed by its largest coordinate.
+    stress = sqrt(sum (s - |z_a - z_b|)^2 / sum s^2).
+    """
+    check_count(max_iter, "max_iter")
+    K, S = len(P), symmetrized(P)
+    largest = float(S.max())
+    if largest == 0:
+        return PlaneLayout(np.zeros((K, 2)), 0.0)
+    S /= largest
+    with limited(1):  # the same positions at any number of threads
+        z = _classical(S)
+        stress = np.inf
+        for k in range(max_iter):
+            step("layout", k, max_iter)
+            d = _distances(z)
+            before, stress = stress, float(((S - d) ** 2).sum())
+            if before - stress <= SETTLED * before < np.inf:
+                break
+            B = -np.divide(S, d, out=np.zeros_like(S), where=d > 0)
+            np.fill_diagonal(B, -B.sum(axis=1))
+            z = B @ z / K
+        error = ((S - _distances(z)) ** 2).sum() / (S**2).sum()
+    return PlaneLayout(z * largest, float(np.sqrt(error)))
+
+
+def _classical(S: FloatArray) -> FloatArray:
+    """(K, 2) classical scaling of S (K, K): the two leading eigenvectors of the centred matrix of squares."""
+    from scipy.linalg import eigh
+
+    K = len(S)
+    Q = -0.5 * S**2
+    Q += Q.mean() - Q.mean(axis=0) - Q.mean(axis=1)[:, None]
+    values, vectors = eigh(Q, subset_by_index=[max(K - 2, 0), K - 1])
+    values, vectors = values[::-1], vectors[:, ::-1]
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
+    z = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.hstack([z, np.zeros((K, 2 - z.shape[1]))])
+
+
+def _distances(z: FloatArray) -> FloatArray:
+    from scipy.spatial.distance import cdist
+
+    return cdist(z, z)
+
+
+@dataclass(frozen=True)
+class Superclusters:
+    """groups (K,): the group of each prototype, numbered from that of the first prototype; linkage (K - 1, 4): SciPy's.
+
+    silhouettes : number of groups -> mean silhouette of the prototypes, if the number was chosen by it.
+    """
+
+    groups: IntArray
+    linkage: FloatArray
+    silhouettes: dict[int, float]
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max()) + 1
+
+
+def superclusters(P: FloatArray, n_groups: int | None = None, method: str = "average") -> Superclusters:
+    """SciPy's linkage of the prototypes by (P + P^T) / 2, cut into n_groups groups.
+
+    P : (K, K) dissimilarities of the prototypes, not necessarily symmetric.
+    n_groups : None takes the number from 2 to 8 with the largest mean silhouette, the smallest on ties.
+    method : "average", "complete", "single" or "weighted": the methods that need no vectors.
+    """
+    from scipy.cluster.hierarchy import cut_tree, linkage
+    from scipy.spatial.distance import squareform
+
+    check_choice(method, "method", METHODS)
+    K = len(P)
+    if n_groups is not None and check_count(n_groups, "n_groups") > K:
+        raise ValueError(f"n_groups = {n_groups} exceeds the {K} prototypes; ask for fewer groups.")
+    if K == 1:
+        return Superclusters(np.zeros(1, np.intp), np.empty((0, 4)), {})
+    S = symmetrized(P)
+    tree = linkage(squareform(S, checks=False), method)
+    silhouettes: dict[int, float] = {}
+    if n_groups is None:
+        silhouettes = _silhouettes(S, tree)
+        n_groups = max(silhouettes, key=lambda n: silhouettes[n], default=1)
+    return Superclusters(cut_tree(tree, n_groups)[:, 0].astype(np.intp), tree, silhouettes)
+
+
+def _silhouettes(S: FloatArray, tree: FloatArray) -> dict[int, float]:
+    from scipy.cluster.hierarchy import cut_tree
+    from sklearn.metrics import silhouette_score
+
+    numbers = range(2, min(MOST_GROUPS, len(S) - 1) + 1)
+    cuts = cut_tree(tree, numbers) if numbers else np.empty((len(S), 0))
+    return {n: float(silhouette_score(S, cuts[:, k], metric="precomputed")) for k, n in enumerate(numbers)}

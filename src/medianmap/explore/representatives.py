@@ -1,6 +1,6 @@
-"""The true medoids of clusters that another program made, how far members are from them, and who is an outlier.
+"""The true medoids of clusters that another program made, how far members are from them, and which are outliers.
 
-representatives -> medoid (one cluster) -> blocks of dissimilarities; outliers and coverage work on what comes out.
+representatives -> medoid (one cluster) -> blocks of dissimilarities; `far_members` and `coverage` use the result.
 """
 
 from __future__ import annotations
@@ -8,51 +8,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..readers.clusters import Clusters
 from ..sources import ALL, DenseSource, Source, SubsetSource, as_dissimilarity, check_entries
-from ..sources.base import panels, rows_per_panel
+from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_count, check_n_jobs, check_nonnegative, refuse_duplicate_ids
 from ..utils.progress import OnProgress, step
-from ..utils.tables import first_few
+from ..utils.tables import first_few, table
 from ..utils.threads import limited
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.intp]
-
-# Few rows, since half of each corner on the diagonal is computed in vain; a block takes a fraction of a second.
+# Few rows, since half of each corner on the diagonal is redundant; a block takes a fraction of a second.
 ROWS, COLUMNS = 32, 1024
 OUTLIER_MADS = 3.0
 OUTLIER_LEAST = 5
 
-CLUSTER_FIELDS = np.dtype(
-    [("old", np.intp), ("medoid", np.intp), ("size", np.intp), ("compared", np.intp),
-     ("mean_to_old", np.float64), ("mean_to_medoid", np.float64), ("outliers", np.intp)]
-)  # fmt: skip
-MEMBER_FIELDS = np.dtype(
-    [
-        ("member", np.intp),
-        ("cluster", np.intp),
-        ("to_medoid", np.float64),
-        ("to_old", np.float64),
-        ("outlier", np.bool_),
-    ]
-)
-COVERAGE_FIELDS = np.dtype([("threshold", np.float64), ("old", np.float64), ("medoid", np.float64)])
+CLUSTER_FIELDS = [
+    ("old", np.intp), ("medoid", np.intp), ("size", np.intp), ("compared", np.intp),
+    ("mean_to_old", np.float64), ("mean_to_medoid", np.float64), ("outliers", np.intp),
+]  # fmt: skip
+MEMBER_FIELDS = [
+    ("member", np.intp), ("cluster", np.intp), ("to_medoid", np.float64), ("to_old", np.float64), ("outlier", np.bool_),
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Representatives:
     """What `representatives` found. Objects are named by their places in `ids`, clusters by their places from 0.
 
-    clusters : (K,) old (the representative so far), medoid, size, compared (members among which the medoid was sought:
-        all, or the size of the sample), mean_to_old and mean_to_medoid (over all members), outliers (how many).
+    clusters : (K,) old (the representative so far), medoid, size, compared (how many members the medoid was chosen
+        among: all, or the size of the sample), mean_to_old and mean_to_medoid (over all members), outliers (how many).
     members : (M,) member, cluster, to_medoid, to_old, outlier; cluster by cluster, in the order of the clusters' file.
-    unclustered : places of the objects that no cluster has.
+    unclustered : places of the objects that are in no cluster.
     """
 
     clusters: NDArray[Any]
@@ -77,15 +67,21 @@ def representatives(
 
     Parameters
     ----------
-    clusters : as `read_clusters` gives them.
-    ids, objects : N names and what they name: strings, vectors (N, M), other objects; with metric="precomputed" a
-        matrix (N, N) or a source.
-    metric, metric_params, n_jobs : as in `as_dissimilarity`.
-    max_members : clusters with more members seek their medoid in a sample of that many: the old representative and
-        others drawn without replacement, from a stream of random numbers that `seed` and the cluster's place fix.
-        Dissimilarities to the medoid, means and outliers are of all members even so. None: no cluster is sampled.
-    outlier_mads : see `outliers`.
-    on_progress : called as on_progress("dissimilarities", done, total) after every block.
+    clusters : as `read_clusters` returns them
+    ids, objects : N names and what they name
+        Strings, vectors (N, M) or other objects; with metric="precomputed" a matrix (N, N) or a source.
+    metric, metric_params, n_jobs : as in `as_dissimilarity`
+    max_members : int or None
+        Clusters with more members take their medoid from a sample of that many: the old representative and others drawn
+        without replacement, from random numbers that `seed` and the cluster's place fix. Dissimilarities to the medoid,
+        means and outliers are still of all members. None: no cluster is sampled.
+    outlier_mads : see `far_members`
+    on_progress : called as on_progress("dissimilarities", done, total) after every block
+
+    Returns
+    -------
+    Representatives
+        Tables of clusters and of members, and the objects in no cluster.
     """
     check_n_jobs(n_jobs)
     check_nonnegative(outlier_mads, "outlier_mads")
@@ -97,8 +93,8 @@ def representatives(
     places, olds = _places(clusters, names)
     source = _source(objects, metric, metric_params, names, n_jobs)
     compared = [_compared(k, old, len(places[k]), max_members, seed) for k, old in enumerate(olds)]
-    progress = _Progress(source.symmetric, places, compared, on_progress)
-    table = np.zeros(len(places), CLUSTER_FIELDS)
+    computed = _counting(places, compared, source.symmetric, on_progress or step)
+    found = np.zeros(len(places), CLUSTER_FIELDS)
     members = np.zeros(sum(map(len, places)), MEMBER_FIELDS)
     start = 0
     with limited(n_jobs):
@@ -107,18 +103,16 @@ def representatives(
             start += len(place)
             rows["member"], rows["cluster"] = place, k
             chosen = 0
-            if len(place) > 1:  # a single member is its own medoid at no distance
+            if len(place) > 1:  # a single member is its own medoid, at dissimilarity 0
                 own = _own(source, place)
-                chosen = medoid(own, sample, progress)
+                chosen = medoid(own, sample, computed)
                 to = np.asarray(own.block(ALL, np.array([chosen, old])), np.float64)
                 rows["to_medoid"], rows["to_old"] = to[:, 0], to[:, 1]
-                progress(to.size)
-            rows["outlier"] = outliers(rows["to_medoid"], outlier_mads)
+                computed(to.size)
+            rows["outlier"] = far_members(rows["to_medoid"], outlier_mads)
             means = (fsum(rows[field]) / len(place) for field in ("to_old", "to_medoid"))
-            table[k] = (place[old], place[chosen], len(place), len(sample), *means, rows["outlier"].sum())
-    clustered = np.zeros(len(names), bool)
-    clustered[members["member"]] = True
-    return Representatives(table, members, np.flatnonzero(~clustered))
+            found[k] = (place[old], place[chosen], len(place), len(sample), *means, rows["outlier"].sum())
+    return Representatives(found, members, np.setdiff1d(np.arange(len(names)), members["member"]))
 
 
 def medoid(source: Source, members: IntArray, on_block: Callable[[int], None] = lambda n: None) -> int:
@@ -151,11 +145,11 @@ def medoid(source: Source, members: IntArray, on_block: Callable[[int], None] = 
     return int(members[close[int(np.argmin(exact))]])
 
 
-def outliers(to_medoid: FloatArray, mads: float = OUTLIER_MADS, least: int = OUTLIER_LEAST) -> NDArray[np.bool_]:
+def far_members(to_medoid: FloatArray, mads: float = OUTLIER_MADS, least: int = OUTLIER_LEAST) -> NDArray[np.bool_]:
     """d > median(d) + mads * MAD(d), MAD(d) = median |d - median(d)|: (n,) of the members of one cluster.
 
-    to_medoid : (n,) dissimilarities of all members to the medoid, its own included. Fewer than `least` members are too
-        few to tell: none is an outlier.
+    to_medoid : (n,) dissimilarities of all members to the medoid, its own included. Of fewer than `least` members
+        none is an outlier.
     """
     if len(to_medoid) < least:
         return np.zeros(len(to_medoid), bool)
@@ -164,19 +158,19 @@ def outliers(to_medoid: FloatArray, mads: float = OUTLIER_MADS, least: int = OUT
 
 
 def coverage(members: NDArray[Any], n_thresholds: int = 101) -> NDArray[Any]:
-    """The share of members within dissimilarity t of their representative: (T,) threshold, old, medoid.
+    """The share of members within dissimilarity t of their representative: (T,) records threshold, old, medoid.
 
-    members : as of `Representatives`. Thresholds are spread evenly from 0 to the largest dissimilarity of either kind;
-        if all are 0 there is that one alone.
+    members : the table of `Representatives`. Thresholds are spread evenly from 0 to the largest dissimilarity of either
+        kind; if all are 0 there is only that one.
     """
     n_thresholds = check_count(n_thresholds, "n_thresholds", at_least=2)
     largest = max(members["to_old"].max(), members["to_medoid"].max())
     t = np.linspace(0.0, largest, n_thresholds) if largest > 0 else np.zeros(1)
-    curve = np.zeros(len(t), COVERAGE_FIELDS)
-    curve["threshold"] = t
-    for kind in ("old", "medoid"):
-        curve[kind] = np.searchsorted(np.sort(members[f"to_{kind}"]), t, side="right") / len(members)
-    return curve
+    shares = {
+        kind: np.searchsorted(np.sort(members[f"to_{kind}"]), t, side="right") / len(members)
+        for kind in ("old", "medoid")
+    }
+    return table(threshold=t, **shares)
 
 
 def _source(
@@ -190,13 +184,13 @@ def _source(
         return as_dissimilarity(objects, metric, metric_params=metric_params, ids=names, n_jobs=n_jobs)
     source = as_dissimilarity(objects, metric_params=metric_params)
     if source.shape[0] != len(names):
-        raise ValueError(f"There are {len(names)} ids for {source.shape[0]} points; give one id a point.")
+        raise ValueError(f"There are {len(names)} ids for {source.shape[0]} points; give one id per point.")
     check_entries(source)
     return source
 
 
 def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[int]]:
-    """Where the members of each cluster are in `names`, and which of them represents it; who is missing is refused."""
+    """Where the members of each cluster are in `names`, which of them represents it; ValueError if one is missing."""
     place = {name: k for k, name in enumerate(names)}
     every = [member for members in clusters.members for member in members]
     if not every:
@@ -209,21 +203,17 @@ def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[
             f"{len(missing)} of {len(every)} cluster members are not in the input: {first_few(missing)}; pass the file "
             "that was clustered (CD-HIT cuts names short unless it is run with -d 0)."
         )
-    found = [np.array([place[member] for member in members], np.intp) for members in clusters.members]
-    _refuse_shared(np.concatenate(found), every, names)
-    return found, [
-        _position(old, members) for old, members in zip(clusters.representatives, clusters.members, strict=True)
-    ]
-
-
-def _position(old: str, members: list[str]) -> int:
-    if old not in members:
-        raise ValueError(f"The representative {old!r} is not a member of its own cluster; add it to the members.")
-    return members.index(old)
+    places = [np.array([place[member] for member in members], np.intp) for members in clusters.members]
+    _refuse_shared(np.concatenate(places), every, names)
+    for old, members in zip(clusters.representatives, clusters.members, strict=True):
+        if old not in members:
+            raise ValueError(f"The representative {old!r} is not a member of its own cluster; add it to the members.")
+    pairs = zip(clusters.representatives, clusters.members, strict=True)
+    return places, [members.index(old) for old, members in pairs]
 
 
 def _accessions(names: list[str]) -> dict[str, int]:
-    """'sp|P69905|HBA_HUMAN' is P69905 to MMseqs2; one that two names have is left out."""
+    """'sp|P69905|HBA_HUMAN' is P69905 to MMseqs2; an accession that two names share is left out."""
     found: dict[str, int] = {}
     twice = set()
     for k, name in enumerate(names):
@@ -247,14 +237,14 @@ def _refuse_shared(places: IntArray, members: list[str], names: list[str]) -> No
 
 
 def _own(source: Source, place: IntArray) -> Source:
-    """The dissimilarities of one cluster's members; of few members all at once, since calls cost more than pairs."""
+    """The dissimilarities of one cluster's members; of few members in one block, since calls cost more than pairs."""
     if len(place) > ROWS:
         return SubsetSource(source, place)
     return DenseSource(np.asarray(source.block(place, place)), source.symmetric)
 
 
 def _compared(k: int, old: int, n: int, max_members: int | None, seed: int) -> IntArray:
-    """Which of the n members of cluster k its medoid is sought among, in their order: all, or a sample with `old`."""
+    """The members of the n of cluster k that its medoid is chosen among, in order: all, or a sample with `old`."""
     every = np.arange(n)
     if max_members is None or n <= max_members:
         return every
@@ -263,8 +253,7 @@ def _compared(k: int, old: int, n: int, max_members: int | None, seed: int) -> I
 
 
 def _blocks(n: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:
-    """(rows, columns) that cover an n x n matrix; if it is symmetric, corners on the diagonal and what is right of
-    them."""
+    """(rows, columns) that cover an n x n matrix; if it is symmetric, corners on the diagonal and all to the right."""
     for rows in panels(n, ROWS):
         if symmetric:
             yield rows, rows
@@ -273,20 +262,19 @@ def _blocks(n: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:
             yield rows, slice(first + cols.start, first + cols.stop)
 
 
-class _Progress:
-    """Tells on_progress how many dissimilarities are done, and of how many."""
+def _counting(
+    places: list[IntArray], compared: list[IntArray], symmetric: bool, report: OnProgress
+) -> Callable[[int], None]:
+    """What is told the size of every block that is computed, and reports how many dissimilarities are done of all."""
+    sizes = [(len(p), len(c)) for p, c in zip(places, compared, strict=True) if len(p) > 1]
+    done, total = 0, sum(2 * n + _area(c, symmetric) for n, c in sizes)
 
-    def __init__(
-        self, symmetric: bool, places: list[IntArray], compared: list[IntArray], on_progress: OnProgress | None
-    ) -> None:
-        sizes = [(len(p), len(c)) for p, c in zip(places, compared, strict=True) if len(p) > 1]
-        self.total = sum(2 * n + _area(c, symmetric) for n, c in sizes)
-        self.done = 0
-        self.on_progress = on_progress or step
+    def computed(n: int) -> None:
+        nonlocal done
+        done += n
+        report("dissimilarities", done, total)
 
-    def __call__(self, n: int) -> None:
-        self.done += n
-        self.on_progress("dissimilarities", self.done, self.total)
+    return computed
 
 
 def _area(n: int, symmetric: bool) -> int:

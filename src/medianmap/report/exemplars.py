@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..explore import component_planes
-from ..explore.prototypes import exemplars_of
 from ..metrics.registry import bind
 from ..sources.base import FloatArray
 
@@ -32,7 +31,7 @@ def exemplar_drawings(model: Any, fitted: Any, X: Any) -> dict[str, Any]:
     "sequence" (with alphabet "dna" or "protein"), "text": {text, length}; "series": {values, length};
     "peaks": {x, y, length}; "vector": {values, at}, with features, quantiles (M, 5) and probabilities; "id": no data.
     """
-    W: Any = exemplars_of(fitted)
+    W: Any = fitted._exemplar_objects()
     if W is None:
         return {"kind": "id", "data": []}
     if isinstance(W, np.ndarray) and W.ndim == 2:

@@ -129,13 +129,12 @@ def _data(
     fitted: Any, model: Path, file: Path | None, picture: str, read: Mapping[str, Any], labels: str | None
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
-    from ...explore.prototypes import needs_matrix
     from ...predict.queries import map_of
 
     map_ = map_of(fitted)
     of_matrix = map_._reads_matrix()
     needs = PICTURES[picture]
-    if not needs.of_data and not (needs.of_prototypes and needs_matrix(map_)):
+    if not needs.of_data and not (needs.of_prototypes and map_._needs_matrix):
         if file is not None:
             note(f"{file} is not read: {picture} is drawn from the model alone.")
         return None, None

@@ -86,11 +86,10 @@ def plot_model(
 
 def pictures_of(model: Any) -> list[str]:
     """The names of the pictures that a fitted model has."""
-    from ...explore.prototypes import exemplars_of
     from ...predict.queries import map_of
 
     fitted: Any = map_of(model)
-    vectors = getattr(exemplars_of(fitted), "ndim", 0) == 2
+    vectors = getattr(fitted._exemplar_objects(), "ndim", 0) == 2
     missing = {"component": not vectors, "training": getattr(fitted, "history_", None) is None}
     grid = hasattr(fitted, "lattice_")
     return [name for name, picture in PICTURES.items() if (grid or not picture.on_grid) and not missing.get(name)]
