@@ -125,7 +125,7 @@ class OnLattice:
 
 # --- winners
 
-# Points a chunk: their dissimilarities to 500 prototypes then fit in the second-level cache.
+# Points per chunk: their dissimilarities to 500 prototypes then fit in the second-level cache.
 CHUNK = 128
 
 

@@ -1,4 +1,4 @@
-"""The training loop: assignment, then prototypes, while sigma falls; then until nothing moves. Several starts too."""
+"""The training loop: assign points, move prototypes, while sigma falls, then until nothing moves; several starts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class State:
-    """Prototypes, indices (K,), vectors (K, M) or coefficients (K, N), their label vectors (K, C), and what led there.
+    """Prototypes, indices (K,), vectors (K, M) or coefficients (K, N), their label vectors (K, C), and how training got there.
 
     swaps : exchanges of exemplars after the last epoch.
     """
@@ -112,7 +112,7 @@ def labelled(problem: Problem, start: NDArray[Any], sigma: float) -> State:
 
 
 def looked_at(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:
-    """The prototypes `start` as they are, with a record of their K-means cost, for what moves them without epochs."""
+    """The prototypes `start` as they are, with a record of their K-means cost, for training by swaps alone."""
     state = start if isinstance(start, State) else labelled(problem, start, sigma)
     cost = inertia(problem.space.distances(state.prototypes), problem.m)
     record = Epoch(len(state.history), float(sigma), cost, 0.5 * cost, 0, 0)
@@ -129,9 +129,9 @@ def anneal(
     on_epoch: OnEpoch | None = None,
     run: int = 0,
 ) -> State:
-    """Run the schedule `sigmas`, then go on at `sigma_end` until a fixed point or `max_settling` more epochs.
+    """Run the schedule `sigmas`, then continue at `sigma_end` until a fixed point or `max_settling` more epochs.
 
-    start : prototypes, or a state to go on from, labels included.
+    start : prototypes, or a state to continue from, labels included.
 
     A fixed point is an epoch at `sigma_end` that moves no prototype and changes no label. At fixed sigma neither step
     can raise the cost, so one is reached (unless collisions are prevented by noise, which has no cost to lower).
@@ -150,11 +150,11 @@ def anneal(
 def run_all(
     train: Callable[[Problem, int, OnEpoch], T], problem: Problem, n_runs: int, n_jobs: int | None, watch: OnEpoch
 ) -> Iterator[T]:
-    """train(problem, run, on_epoch) for each run in turn, one run a thread: their epochs wait for nobody.
+    """train(problem, run, on_epoch) for each run in turn, one run per thread, so that no run waits for another.
 
     The runs share the data. What a search learns from epoch to epoch stays with its run, so that even the counts of
-    its work do not depend on the threads. An outcome is given away as soon as those before it are: whoever keeps the
-    best need not hold them all.
+    its work do not depend on the threads. An outcome is yielded as soon as those before it are, so the
+    caller need not hold them all.
     """
     workers = min(outer_threads(n_jobs), n_runs) if problem.space.shareable else 1
     if workers <= 1:
@@ -173,7 +173,7 @@ def run_all(
     with limited(1), ThreadPoolExecutor(workers, thread_name_prefix="medianmap-run") as pool:
         try:
             yield from pool.map(work, range(n_runs))
-        except BaseException:  # a run's failure, or that of whoever takes the outcomes
+        except BaseException:  # a run failed, or the caller did
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

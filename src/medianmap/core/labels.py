@@ -1,4 +1,4 @@
-"""What a user calls labels -> label vectors: one row of class shares a point, and which points have one at all."""
+"""Labels as users write them -> label vectors: one row of class shares per point, and which points have a label."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS: dict[str, Any] = {
 }
 LABELS_ARE = "labels are strings, bytes, dates (datetime64) or numbers of at most 64 bits"
 
-# What NumPy makes of a missing label when it turns a list into an array of text.
+# How NumPy writes a missing label when it turns a list into an array of text.
 MISSING_AS_TEXT = ("-1", "nan", "None", "<NA>")
 
 
@@ -131,12 +131,12 @@ def as_label_vectors(y: Any, n: int, columns: NDArray[Any] | None = None) -> Lab
     two_dimensional = n_dims(y) == 2 and np.shape(y)[1] > 1
     labels = _fuzzy(y, columns) if two_dimensional else _hard(y)
     if len(labels.y) != n:
-        raise ValueError(f"y holds {len(labels.y)} labels, but X holds {n} data points; pass one label a point.")
+        raise ValueError(f"y holds {len(labels.y)} labels, but X holds {n} data points; pass one label per point.")
     return labels
 
 
 def _hard(y: Any) -> LabelVectors:
-    """One class a point; classes are sorted."""
+    """One class per point; classes are sorted."""
     values = column_or_1d(_as_array(y), warn=True)
     known = ~_missing(values)
     named = _of_one_kind(values[known], np.flatnonzero(known))
@@ -182,7 +182,7 @@ def _of_one_kind(labels: NDArray[Any], places: IntArray) -> NDArray[Any]:
         raise ValueError(f"y holds values of type {labels.dtype}; {LABELS_ARE}.")
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError(f"y[{places[np.isinf(labels)][0]}] is infinite; labels are names or whole numbers.")
-    if labels.dtype.kind not in "SM":  # scikit-learn knows neither bytes nor dates
+    if labels.dtype.kind not in "SM":  # scikit-learn supports neither bytes nor dates
         check_classification_targets(labels)
     return labels
 
@@ -208,7 +208,7 @@ def _rows_of_one_length(y: list[Any]) -> list[Any]:
 
 
 def _fuzzy(y: Any, columns: NDArray[Any] | None) -> LabelVectors:
-    """A row of shares a point; classes are the column names of a frame, else `columns`, else 0, 1, ..."""
+    """One row of shares per point; classes are the column names of a frame, else `columns`, else 0, 1, ..."""
     shares = _as_numbers(y)
     if shares.ndim != 2:
         raise ValueError(f"y has {shares.ndim} dimensions; pass (N,) labels or (N, n_classes) shares.")

@@ -28,7 +28,7 @@ def som_cost(smoothed_minimum: FloatArray, m: FloatArray) -> float:
     return float((m * smoothed_minimum).sum())
 
 
-# --- how well the prototypes stand for the data -------------------------------------------------------------------
+# --- how well the prototypes represent the data --------------------------------------------------------------------
 
 
 def inertia(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
@@ -45,8 +45,8 @@ def medoid_silhouette(G: FloatArray, sample_weight: FloatArray | None = None) ->
     """sum_i m_i (1 - d1_i / d2_i) / sum_i m_i, d1 and d2 the two least of G[i, :]; in [0, 1], 1 best.
 
     The silhouette with distances to prototypes in the place of mean distances to clusters (Lenssen & Schubert 2022):
-    K evaluations a point instead of N. Where both are 0 the point is as near to the one as to the other and counts 0.
-    One prototype has no second: nan. Below 0, as combinations of the data may be from a point, counts as 0.
+    K evaluations per point instead of N. Where both are 0, the point is equally near to both and counts 0.
+    With one prototype there is no second: nan. Dissimilarities below 0 (to combinations of the data) count as 0.
     """
     if G.shape[1] < 2:
         return float("nan")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..sources.base import FloatArray, panels
 from ..utils.threads import run_chunks
 
-# Points a chunk: keys of 500 prototypes then fit in the second-level cache.
+# Points per chunk: keys of 500 prototypes then fit in the second-level cache.
 CHUNK = 256
 
 
@@ -40,7 +40,7 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
         exact = exact and values is columns
         keys.sort(axis=1)
         if not exact:
-            _put_right(keys, np.uint32(index_bits), columns)
+            _sort_runs(keys, np.uint32(index_bits), columns)
         _unpack(keys, np.uint32((1 << index_bits) - 1), columns, m[part], rank[:, part], sums[part.start // CHUNK])
 
     run_chunks(work, chunks, n_jobs)
@@ -48,8 +48,8 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
 
 
 def _above_zero(columns: NDArray[Any]) -> NDArray[Any]:
-    """The columns themselves if nothing in them is negative, as it may be to combinations of the data; else counted
-    from each one's least, where rounding may make values equal, but puts none before another."""
+    """The columns themselves if nothing in them is negative (dissimilarities to combinations may be); else each minus
+    its least value. Rounding may then make values equal, but never changes their order."""
     low = columns.min(axis=0)
     if not (low < 0).any():
         return columns
@@ -83,7 +83,7 @@ def _pack(bits, index_bits, keys):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _put_right(keys, index_bits, values):  # type: ignore[no-untyped-def]
+def _sort_runs(keys, index_bits, values):  # type: ignore[no-untyped-def]
     """Insertion sort by (value, index) inside runs of equal leading bits; values (K, N) are the full ones."""
     mask = (np.uint32(1) << index_bits) - np.uint32(1)
     for i in range(keys.shape[0]):

@@ -53,7 +53,7 @@ SPARSE = 0.04
 # Products of float32 numbers below this lose digits, or all of them.
 TINY = 1e-30
 
-# Points a chunk of a product, points and prototypes a chunk of a sparse one: what they sum up stays in the cache.
+# Points per chunk of a product, points and prototypes per chunk of a sparse one: their sums then stay in the cache.
 CHUNK, POINTS, PROTOTYPES = 256, 1024, 8
 
 
@@ -93,7 +93,7 @@ class Space(Protocol):
         ...
 
     def mean(self, m: FloatArray) -> float:
-        """Mean dissimilarity of all N^2 pairs, a pair (i, l) counting m_i m_l."""
+        """Mean dissimilarity of all N^2 pairs, pair (i, l) weighted by m_i m_l."""
         ...
 
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -161,9 +161,9 @@ class _OnSource:
 class MedianSpace(_OnSource):
     """w_j = argmin_l sum_i A[j, i] D[i, l] over data points l; a prototype without weight stays.
 
-    Collisions. `distinct`: a candidate held by another prototype is passed over (see Finder.place). `noise`: the
-    dissimilarities that ranks and winners see are multiplied by 1 + 0.001 u, u uniform in [0, 1), afresh every epoch,
-    so that prototypes on one point part. `allow`: nothing is done.
+    Collisions. `distinct`: a candidate held by another prototype is skipped (see Finder.place). `noise`: the
+    dissimilarities that ranks and winners see are multiplied by 1 + 0.001 u, u uniform in [0, 1), drawn anew in every
+    epoch, so that prototypes on one point separate. `allow`: nothing is done.
     """
 
     source: Source
@@ -304,7 +304,7 @@ class RelationalSpace(_OnSource):
 
 
 def _shares(weights: Weights, js: slice, alpha: FloatArray) -> None:
-    """alpha[j] = A[j] / sum A[j] for the prototypes js, in place; a row without weight is left alone."""
+    """alpha[j] = A[j] / sum A[j] for the prototypes js, in place; a row without weight is left as it is."""
     for j in range(js.start, js.stop):
         a = weights.row(j)
         a[a < TOLERANCE * a.max()] = 0.0

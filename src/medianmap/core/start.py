@@ -20,7 +20,7 @@ def start_points(
     if init == "random":
         return rng.choice(space.n_points, K, replace=False).astype(np.intp)
     if init == "embedding":
-        assert lattice is not None  # the map saw to it
+        assert lattice is not None  # only a SOM takes this start
         return embedded(space, lattice, m, rng)
     return spread(space, K, m, rng)
 
@@ -45,7 +45,7 @@ def spread(
 
     The dissimilarity enters as the cost counts it (squared for vectors, as given for a matrix). When every point is
     at zero from a chosen one, the rest are drawn at random; below zero, as combinations of the data may be, counts as
-    zero. Prototypes `beside` are there already: all K points are then next ones.
+    zero. With prototypes `beside`, which are there already, all K points are drawn by the second rule.
     """
     chosen: list[int] = []
     nearest = np.ones(space.n_points) if beside is None else space.distances(beside).min(axis=1)
@@ -87,7 +87,7 @@ def explicit(init: Any, K: int, n: int, *, n_features: int | None, distinct: boo
     return start.astype(np.intp)
 
 
-# --- Landmark classical scaling: points in the plane from their dissimilarities to a few, and from there
+# --- landmark classical scaling: points in the plane, and from there to a lattice
 
 # Two coordinates need few: maps from 100, 200 and 400 landmarks of 4400 points differed by less than their seeds did.
 LANDMARKS = 200
@@ -141,7 +141,7 @@ def nearest_free(targets: FloatArray, points: FloatArray) -> IntArray:
 
 
 def laid_out(Y: FloatArray, m: FloatArray, lattice: Lattice) -> IntArray:
-    """(K,) distinct points, one a neuron: the plane Y (N, 2) is spread over the lattice's rectangle.
+    """(K,) distinct points, one per neuron: the plane Y (N, 2) is spread over the lattice's rectangle.
 
     The first coordinate runs along the longer side. Each coordinate is replaced by its quantile, so that every row and
     every column of neurons gets its share of the points. A torus is cut open: its seams are left to the annealing.

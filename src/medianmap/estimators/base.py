@@ -267,10 +267,12 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         return {"n_features_in_": given.n_points}  # a source, a path, a condensed vector
 
     def _checked(self, source: Source, m: FloatArray, K: int) -> Source:
-        """The source to train on: parameters fixed, dear dissimilarities kept, entries looked through."""
+        """The source to train on: parameters fixed, expensive dissimilarities kept in memory, entries checked."""
         source = self._resolved(source, m)
         source = kept_if_expensive(source)
-        if not isinstance(source, PartlyKeptSource):  # every value is checked as it comes, and a pass is dear
+        if not isinstance(
+            source, PartlyKeptSource
+        ):  # each value is checked when it is computed, and a pass is expensive
             check_entries(source, K * float(m.sum()))
         return source
 

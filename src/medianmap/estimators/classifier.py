@@ -147,7 +147,7 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.estimator, BaseEstimator):  # else `fit` says what is wrong, not whoever asks for tags
+        if isinstance(self.estimator, BaseEstimator):  # otherwise `fit` says what is wrong
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
