@@ -19,6 +19,7 @@ from medianmap import (
     MedianSOM,
     PatchClusterer,
     PrototypeClassifier,
+    RelationalKMeans,
     as_dissimilarity,
     load,
     save,
@@ -363,3 +364,14 @@ def test_a_scheduler_that_does_not_answer_is_said(rng):
     quickly = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
     with quickly, pytest.raises(ValueError, match="No Dask scheduler"):
         clusterer.fit(rng.normal(size=(60, 2)))
+
+
+def test_every_parameter_and_fitted_attribute_is_documented(rng):
+    X = blobs(rng, n=40)
+    maps = MedianSOM((2, 2), n_epochs=3), RelationalKMeans(3), BatchKMeans(3)
+    fitted = [PatchClusterer(each, 20).fit(X) for each in maps]
+    attributes = {name for each in fitted for name in vars(each) if name.endswith("_")}
+    assert {"medoid_indices_", "carried_indices_", "lattice_", "labels_"} <= attributes
+    heads = [line.split(" : ")[0] for line in PatchClusterer.__doc__.split("\n") if " : " in line]
+    entries = {name.strip() for head in heads for name in head.split(",")}
+    assert (attributes | set(fitted[0].get_params(deep=False))) - entries == set()

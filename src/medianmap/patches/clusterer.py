@@ -281,23 +281,19 @@ class PatchClusterer(
 
     def predict(self, X: Any) -> IntArray:
         """Nearest prototype of each query, (n_query,); see the map's `predict`."""
-        check_is_fitted(self)
-        return self.map_.predict(X)
+        return self._answering_map.predict(X)
 
     def transform(self, X: Any) -> FloatArray:
         """Dissimilarities from the queries to the prototypes, (n_query, K)."""
-        check_is_fitted(self)
-        return self.map_._dissimilarities(X)  # not the map's transform(): that may return a frame
+        return self._answering_map._dissimilarities(X)  # not the map's transform(): that may return a frame
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Negative quantization error of X."""
-        check_is_fitted(self)
-        return self.map_.score(X, sample_weight=sample_weight)
+        return self._answering_map.score(X, sample_weight=sample_weight)
 
     def assign(self, D: Any) -> IntArray:
         """Nearest prototype (n_query,) from dissimilarities D (n_query, K) to the K prototypes."""
-        check_is_fitted(self)
-        return self.map_.assign(D)
+        return self._answering_map.assign(D)
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -436,6 +432,7 @@ class PatchClusterer(
     @property
     def _answering_map(self) -> BaseMap:
         """The fitted map that answers for this model."""
+        check_is_fitted(self)
         return self.map_
 
     @property

@@ -64,16 +64,9 @@ def patch_reporter(plan: PatchPlan | None, verbose: int, on_patch: Callable[[Pat
         seconds = time.perf_counter() - began
         rate = fresh / max(seconds, 1e-9)
         left = None if n_points is None else max(0, n_points - progress.n_seen) / max(rate, 1e-9)
-        record = PatchRecord(
-            n_patches=progress.n_patches,
-            n_patches_planned=None if plan is None else plan.n_seen,
-            n_samples_seen=progress.n_seen,
-            n_evaluations=progress.evaluations,
-            epochs=progress.epochs,
-            seconds=seconds,
-            points_per_second=rate,
-            seconds_left=left,
-        )
+        counts = progress.n_seen, progress.evaluations, progress.epochs
+        planned = None if plan is None else plan.n_seen
+        record = PatchRecord(progress.n_patches, planned, *counts, seconds, rate, left)
         if verbose or EPOCH_WATCHER.get() is not None:
             logger.info("patch %d of %s: %d points seen, %d dissimilarities, %.0f points/s%s", record.n_patches,
                         record.n_patches_planned or "a stream", record.n_samples_seen, record.n_evaluations, rate,

@@ -94,7 +94,7 @@ def swap_medoids(
     check_count(kicks, "kicks", at_least=0)
     shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
     looks = _LookCount(candidates.n, 1 + len(shares))
-    state = _State.of(candidates, w, weights)
+    state = _MedoidState.of(candidates, w, weights)
     best = _descended(candidates, state, most, n_jobs, looks)
     if plateau and max_swaps is None:
         best = _beyond_ties(candidates, state, best, n_jobs, looks)
@@ -105,7 +105,7 @@ def swap_medoids(
         n = min(max(1, round(share * len(w))), len(free))
         gone, new = rng.choice(len(w), n, replace=False), rng.choice(free, n, replace=False)
         kicked[gone] = new
-        other = _descended(candidates, _State.of(candidates, kicked, weights), most, n_jobs, looks)
+        other = _descended(candidates, _MedoidState.of(candidates, kicked, weights), most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
     return best
@@ -123,7 +123,7 @@ class _LookCount:
 
 
 def _beyond_ties(
-    candidates: Candidates, state: _State, best: Swapped, n_jobs: int | None, looks: _LookCount
+    candidates: Candidates, state: _MedoidState, best: Swapped, n_jobs: int | None, looks: _LookCount
 ) -> Swapped:
     """The better of the optimum `best`, where the state is, and the one reached after swaps that keep the loss."""
     N, swaps, most = candidates.n, 0, np.iinfo(np.int64).max
@@ -140,7 +140,9 @@ def _beyond_ties(
     return best if other.loss >= best.loss else replace(other, n_swaps=best.n_swaps + swaps + other.n_swaps)
 
 
-def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | None, looks: _LookCount) -> Swapped:
+def _descended(
+    candidates: Candidates, state: _MedoidState, most: int, n_jobs: int | None, looks: _LookCount
+) -> Swapped:
     """The optimum reached from a state, which is changed in place, by trying candidates in turn."""
     N = candidates.n
     blocks = list(panels(N, candidates.block_size))
@@ -168,7 +170,7 @@ def _descended(candidates: Candidates, state: _State, most: int, n_jobs: int | N
 
 
 @dataclass(frozen=True)
-class _State:
+class _MedoidState:
     """Medoids w (K,) and what follows from them: G (N, K) = D[:, w], each point's two nearest medoids and how near.
 
     taken (N,) : which points are medoids; when one of two medoids on the same point moves away, it turns False.
@@ -186,7 +188,7 @@ class _State:
     removal: FloatArray
 
     @classmethod
-    def of(cls, candidates: Candidates, w: IntArray, m: FloatArray) -> _State:
+    def of(cls, candidates: Candidates, w: IntArray, m: FloatArray) -> _MedoidState:
         N, K = candidates.n, len(w)
         C = candidates.rows(w)
         first, second = np.full(N, -1, np.int32), np.full(N, -1, np.int32)

@@ -81,7 +81,7 @@ def _path(
     candidates: Candidates, w: IntArray, m: FloatArray, H: Any, most: int, n_jobs: int | None
 ) -> tuple[list[IntArray], bool]:
     """The exemplars (K,) at the start and after each move, and whether the last have no move left."""
-    state = _State(candidates, w, m, _checked(H, len(w)), n_jobs)
+    state = _SomState(candidates, w, m, _checked(H, len(w)), n_jobs)
     idle = turn = 0
     while idle < len(w) and state.moves < most:
         before = state.moves
@@ -177,7 +177,7 @@ def coupled(H: FloatArray) -> NDArray[np.bool_]:
     return itself | ((others == most) & (most > 0))
 
 
-class _State:
+class _SomState:
     """Exemplars w (K,) and what follows: G (K, N) = D[:, w]', e (K, N), and the three smallest e of each point."""
 
     def __init__(self, candidates: Candidates, w: IntArray, m: FloatArray, H: FloatArray, n_jobs: int | None) -> None:
