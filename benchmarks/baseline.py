@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from medianmap.search.standard import _all_costs
+from medianmap.search.exhaustive import _all_costs
 
 PLAIN_C = """
 void search(const double *A, const double *D, long K, long N, double *C) {

@@ -15,8 +15,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..search.canonical import LANES, canonical_dot
+from ..search.exhaustive import product_costs
 from ..search.frame import FieldWeights, RankWeights, Weights
-from ..search.gemm import product_costs
 from ..search.screens import LARGEST, as_float32, product_work, weight_product
 from ..sources.base import FloatArray, IntArray, panels
 from ..sources.memory import DenseSource

@@ -9,9 +9,8 @@ from ..sources.base import Source
 from .blocksum import blocksum
 from .bounds import BoundAll, BoundAllStop, BoundSelf, bounded_by
 from .certified import certified
+from .exhaustive import gemm, standard
 from .frame import FieldWeights, Finder, RankWeights, Search, Weights
-from .gemm import gemm
-from .standard import standard
 from .stops import Stop, StopCandidates, StopCoarse, StopFine, stopped_by
 
 

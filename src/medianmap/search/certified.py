@@ -27,8 +27,8 @@ from ..sources.base import (
     rows_per_panel,
 )
 from ..utils.threads import run_chunks
+from .exhaustive import product_costs
 from .frame import FieldWeights, Finder, RankWeights, Search, Weights, best_alone, count_survivors, settle_distinct
-from .gemm import product_costs
 from .lowrank import LowRank
 from .screens import (
     LARGEST,
