@@ -63,7 +63,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class State:
-    """Prototypes, indices (K,), vectors (K, M) or coefficients (K, N), label vectors (K, C), and how training got there.
+    """Prototypes, indices (K,), vectors (K, M) or coefficients (K, N), label vectors (K, C), and how they came about.
 
     swaps : exchanges of exemplars after the last epoch.
     """

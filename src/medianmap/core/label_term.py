@@ -20,7 +20,7 @@ class LabelTerm:
     """d_beta[i, j] = (beta / scale) d[i, j] + (1 - beta) |y_i - Y_j|^2,   Y_j = sum_i A[j, i] y_i / sum_i A[j, i].
 
     For a point without label it is the first part alone, and the point adds nothing to Y. Both steps of an epoch lower
-    the same cost with d_beta in the place of d: the label part does not depend on the prototype's place, and Y is a mean.
+    the same cost with d_beta instead of d: the label part does not depend on the prototype's place, and Y is a mean.
     """
 
     labels: LabelVectors
