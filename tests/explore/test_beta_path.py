@@ -197,7 +197,7 @@ def test_mistakes_are_said(rng):
         beta_path(PrototypeClassifier(None), D, np.arange(20) % 2)
     with pytest.raises(TypeError, match="estimator is a PatchClusterer"):
         beta_path(PrototypeClassifier(PatchClusterer(clf.estimator)), D, np.arange(20) % 2)
-    with pytest.raises(ValueError, match=r"beta is 0; it must lie in \(0, 1\]"):
+    with pytest.raises(ValueError, match=r"beta is 0; .*\(0, 1\]"):
         beta_path(clf, D, np.arange(20) % 2, [0.5, 0])
     with pytest.raises(ValueError, match="Split 0 has no labelled point to judge: y holds only -1"):
         beta_path(clf, D, [0, 1] + [-1] * 18, cv=[(np.arange(10), np.arange(10, 20))])

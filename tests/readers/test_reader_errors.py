@@ -19,7 +19,7 @@ BAD = {
     "empty gz": ("x.csv.gz", gzip.compress(b""), {}, "is empty"),
     "truncated gz": ("x.csv.gz", gzip.compress(MATRIX.encode() * 9)[:-9], {}, "is truncated: the compressed data"),
     "damaged gz": ("x.csv.gz", gzip.compress(MATRIX.encode())[:-8] + bytes(8), {}, "is damaged"),
-    "unknown ending": ("x.xyz", "a,b", {}, r"tells no format.*fasta \(.fasta .*m8 \(.m8"),
+    "unknown ending": ("x.xyz", "a,b", {}, r"x.xyz.*fasta \(.fasta .*m8 \(.m8"),
     "unknown format": ("x.csv", "a,b", {"format": "excel"}, "no format 'excel'; the formats are fasta"),
     "option of another format": (
         "x.phy",
@@ -68,7 +68,7 @@ BAD = {
     "ragged numbers": ("x.csv", "1,2,3\n4,5\n", {}, "line 2 has 2 columns where 3 are expected"),
     "open quotation mark": ("x.csv", 'id,string\na,AC\nb,"GT\n', {}, "line 3 cannot be split into cells"),
     "tabs alone": ("x.tsv", "id\tstring\na\tAC\n\t\n", {}, "line 3 has an empty id"),
-    "lines of an old Mac": ("x.csv", "id,x,y\ra,1,2\rb,3,4\r", {}, r"ends its lines with \\r alone"),
+    "lines of an old Mac": ("x.csv", "id,x,y\ra,1,2\rb,3,4\r", {}, r"ends its lines with \\r"),
     "duplicate ids": ("x.csv", "id,string\na,AC\nb,GT\na,TT\n", {}, "records 1 and 3 have the same id 'a'"),
     "empty id": ("x.csv", "id,string\na,AC\n,GT\n", {}, "line 3 has an empty id"),
     "no rows": ("x.csv", "id,string\n", {"header": True}, "a line of names and no rows after it"),

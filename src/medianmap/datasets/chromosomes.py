@@ -86,7 +86,7 @@ def _checked(row: dict[str, Any], where: str) -> dict[str, str]:
         raise ValueError(f"{where}: the string has {len(string)} letters, but its length is given as {row['length']}.")
     odd = next((k for k, letter in enumerate(string) if letter not in ALPHABET), None)
     if odd is not None:
-        raise ValueError(f"{where}: letter {odd + 1} of the string is {string[odd]!r}; legal are '=', A to E, a to f.")
+        raise ValueError(f"{where}: letter {odd + 1} of the string is {string[odd]!r}; allowed: '=', A to E, a to f.")
     return row
 
 

@@ -194,7 +194,7 @@ register(
             Parameter("alphabet", None, "letters of a matrix of your own, in the order of its rows"),
             Parameter("gap_open", 11, "cost of the first letter of a gap"),
             Parameter("gap_extend", 1, "cost of each further letter: k letters cost gap_open + (k - 1) gap_extend"),
-            Parameter("unknown", None, "letter that stands for those the matrix lacks, 'X' say; None refuses them"),
+            Parameter("unknown", None, "letter used for those the matrix lacks, such as 'X'; None refuses them"),
         ),
         prepare=_prepare,
         own_threads=True,

@@ -198,7 +198,7 @@ register(
                 "substitution", 1.0, "cost: a number, a dict {'AC': 2}, a table with alphabet, a function, a name"
             ),
             Parameter("indel", 1.0, "cost of one letter inserted or deleted"),
-            Parameter("alphabet", None, "legal letters, or 'dna', 'rna', 'protein', 'chromosome'; None: any"),
+            Parameter("alphabet", None, "allowed letters, or 'dna', 'rna', 'protein', 'chromosome'; None: any"),
             _NORMALIZE,
             _BACKEND,
         ),

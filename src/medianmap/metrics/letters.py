@@ -138,11 +138,11 @@ def _refuse_unknown_symbols(side: Packed, words: Sequence[Any], symbols: tuple[A
     at = int(np.argmin(side.codes >= 0))
     i = int(np.searchsorted(side.starts, at, side="right")) - 1
     k = at - int(side.starts[i])
-    legal = "".join(symbols) if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols) else symbols
+    allowed = "".join(symbols) if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols) else symbols
     letter = words[i][k]
     advice = "write letters in upper case" if str(letter).upper() in symbols else "correct or drop that string"
     raise ValueError(
-        f"X[{i}] has {letter!r} at position {k} (counted from 0), which is not in the alphabet {legal!r}; {advice}."
+        f"X[{i}] has {letter!r} at position {k} (counted from 0), which is not in the alphabet {allowed!r}; {advice}."
     )
 
 

@@ -91,7 +91,7 @@ def _erp(x, y, gap, row):  # type: ignore[no-untyped-def]
 def _series_block(measure, values_a, starts_a, values_b, starts_b, p, window, out):  # type: ignore[no-untyped-def]
     """out[i, l] of two packed lists of series by the measure DTW, MSM or ERP with its number p.
 
-    Measures have numbers because a function passed as an argument would be compiled anew in every process.
+    Measures have numbers because a function passed as an argument would be compiled again in every process.
     """
     longest = 0
     for l in range(out.shape[1]):
@@ -167,7 +167,7 @@ for _name, _function, _summary, _parameters in (
       Parameter("penalty", 0.0, "cost of warping by one step, in units of the series"))),
     ("msm", msm_block, "move-split-merge, a metric", (Parameter("cost", 1.0, "cost of splitting or merging a value"),)),
     ("erp", erp_block, "edit distance with real penalty, a metric",
-     (Parameter("gap", 0.0, "value that stands for a missing one"),)),
+     (Parameter("gap", 0.0, "value that a missing one is compared as"),)),
 ):  # fmt: skip
     register(
         Metric(

@@ -79,7 +79,7 @@ def list_formats() -> str:
 
 
 def format_of(opened: Opened, format: str | None, options: Mapping[str, Any]) -> Format:
-    """The format asked for; else the one that the name says; else that of contents which leave no doubt."""
+    """The format asked for; else the one of the name; else the one that the contents show without doubt."""
     if format is not None:
         chosen = SAME_AS.get(format, format)
         if chosen not in FORMATS:
@@ -94,8 +94,8 @@ def format_of(opened: Opened, format: str | None, options: Mapping[str, Any]) ->
     if opened.path is None:
         return FORMATS[_of_text(opened, options)]
     raise ValueError(
-        f"The ending of {opened.name} tells no format; rename it or pass format=. The formats are {list_formats()}, "
-        "each also with .gz."
+        f"The ending of {opened.name} belongs to no format; rename it or pass format=. The formats are "
+        f"{list_formats()}, each also with .gz."
     )
 
 
@@ -202,7 +202,7 @@ def read(
     id, label, string : columns of a table, by name or position from 0. For sequences, label is a word of the header
         (1 is the word after the id) or a function of the header; for AnnData a column of obs.
     columns : the coordinates of a table of vectors, or (from, to, value) of a pair table.
-    header : whether a table opens with a line of names. delimiter : "," ";" tab, " " (blanks), "" (lines).
+    header : whether a table starts with a line of names. delimiter : "," ";" tab, " " (blanks), "" (lines).
     encoding : of text, UTF-8 by default.
     alphabet : "dna", "rna", "protein" or the letters allowed. allow_empty : strings without letters are meant.
     key : which array of a .npz or AnnData.

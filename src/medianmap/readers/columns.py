@@ -11,7 +11,7 @@ from typing import Any
 from .opening import Opened
 from .records import Kind
 
-# " " stands for any run of blanks, "" for lines that are one cell each.
+# " " means any run of blanks, "" lines of one cell each.
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank", "": "none"}
 # How tables write a value that is not known; in a matrix such a cell is a missing pair.
 UNKNOWN = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
@@ -173,7 +173,7 @@ KNOWN = frozenset(ID_NAMES + LABEL_NAMES + STRING_NAMES)
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableOptions:
     """What the user said about a table; see `read`."""
 
     kind: Any = None
@@ -221,7 +221,7 @@ def header_of(rows: Sequence[Sequence[str]], header: bool | None, named: bool) -
     return (["", *names] if shifted else names), shifted
 
 
-def lay_out(rows: Sequence[Sequence[str]], name: str, asked: Asked) -> Layout:
+def lay_out(rows: Sequence[Sequence[str]], name: str, asked: TableOptions) -> Layout:
     """The layout of a table from its first rows: what was asked for, the rest by names and contents."""
     given = [asked.id, asked.label, asked.string, *(asked.columns or ())]
     names, shifted = header_of(rows, asked.header, any(isinstance(c, str) for c in given))
@@ -242,7 +242,7 @@ class _Chooser:
         self.unique = [len(set(column)) == len(column) for column in cells]
         self.notes: list[str] = []
 
-    def layout(self, asked: Asked, shifted: bool) -> Layout:
+    def layout(self, asked: TableOptions, shifted: bool) -> Layout:
         kind, id, label, string, columns = asked.kind, asked.id, asked.label, asked.string, asked.columns
         if string is not None and columns is not None:
             raise ValueError("Both string= and columns= are given; a table is read as strings or as vectors.")
@@ -287,7 +287,7 @@ class _Chooser:
         return None
 
     def kind(self, at_string: int | None, features: list[int] | None, rest: list[int]) -> Kind:
-        """Vectors if there are coordinates, strings if there is text and not more than one number beside it."""
+        """Vectors if there are coordinates, strings if there is text and at most one column of numbers."""
         if at_string is not None or features is not None:
             return "vectors" if at_string is None else "strings"
         n_numeric = sum(self.numeric[k] for k in rest)

@@ -29,7 +29,7 @@ def is_header_rule(labels: str) -> bool:
 
 
 def is_labels_file(labels: str) -> bool:
-    """Whether a file is meant rather than a column; FileNotFoundError for the name of a file that is not there."""
+    """Whether a file is meant rather than a column; FileNotFoundError for the name of a missing file."""
     if Path(labels).is_file():
         return True
     if "/" in labels or labels.lower().endswith(_ENDINGS):

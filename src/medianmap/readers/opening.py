@@ -42,7 +42,7 @@ class Opened:
     def _refuse_lone_returns(self) -> None:
         """ValueError for text whose lines end as on old Macs: it would be read as one long line."""
         if b"\r" in self.head and b"\n" not in self.head:
-            raise ValueError(f"{self.name} ends its lines with \\r alone; convert them, for example: tr '\\r' '\\n'.")
+            raise ValueError(f"{self.name} ends its lines with \\r only; convert them, for example: tr '\\r' '\\n'.")
 
     def lines(self, encoding: str = "utf-8") -> Iterator[str]:
         """The lines with their line breaks; ValueError names the line of a byte that is not text."""
@@ -123,7 +123,7 @@ def _looked_at(name: str, path: Path | None, raw: BinaryIO) -> Iterator[Opened]:
 
 
 def _telling(file: BinaryIO, size: int | None) -> Callable[[int], bytes]:
-    """file.read, which also tells how much of the file was read."""
+    """file.read that also reports how much of the file was read."""
     done = 0
 
     def read(n: int) -> bytes:

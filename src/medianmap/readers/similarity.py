@@ -16,12 +16,13 @@ FloatArray = NDArray[np.float64]
 Rule = str | Callable[[FloatArray], Any] | None
 
 RULE_OPTIONS = ("similarity", "missing", "symmetrize")  # of `read`, for every format that holds a matrix
-RULES = {
-    "1-s": "1 - s, for similarities in [0, 1]",
-    "1-s/100": "1 - s / 100, for percentages",
-    "max-s": "the largest similarity of the table - s",
-    "-log": "-log s, for similarities in (0, 1]",
-    "normalized": "1 - s_ab / sqrt(s_aa s_bb), for scores that include every object against itself",
+# What each rule is, and its function of an array; that of "normalized" needs the whole table.
+RULES: dict[str, tuple[str, Callable[[FloatArray], Any] | None]] = {
+    "1-s": ("1 - s, for similarities in [0, 1]", lambda s: 1 - s),
+    "1-s/100": ("1 - s / 100, for percentages", lambda s: 1 - s / 100),
+    "max-s": ("the largest similarity of the table - s", lambda s: s.max() - s),
+    "-log": ("-log s, for similarities in (0, 1]", lambda s: -np.log(s)),
+    "normalized": ("1 - s_ab / sqrt(s_aa s_bb), for scores that include every object against itself", None),
 }
 SYMMETRIZE: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "min": np.minimum,
@@ -85,15 +86,16 @@ def _converted(S: FloatArray, similarity: Rule, ids: Sequence[str] | None, name:
     D = np.full(S.shape, np.nan)
     if similarity == "normalized":
         D[known] = (1 - S / _self_scores(S, ids, name))[known]
-    elif callable(similarity):
-        D[known] = _called(similarity, S[known])
     else:
-        D[known] = _named(str(similarity), S[known])
+        rule = similarity if callable(similarity) else RULES[str(similarity)][1]
+        assert rule is not None
+        with np.errstate(divide="ignore", invalid="ignore"):  # a bad value is reported with its pair
+            D[known] = _applied(rule, S[known])
     D[(D < 0) & (D > -ROUNDING)] = 0.0
     bad = np.argwhere(known & ~((D >= 0) & (D < np.inf)))
     if len(bad):
         i, l = (int(k) for k in bad[0])
-        title = "your function" if callable(similarity) else f"'{similarity}' ({RULES[str(similarity)]})"
+        title = "your function" if callable(similarity) else f"'{similarity}' ({RULES[str(similarity)][0]})"
         raise ValueError(
             f"{name}: {pair(i, l, ids)} has the similarity {S[i, l]:g}, which {title} turns into {D[i, l]:g}; "
             "dissimilarities are finite and >= 0. Choose another rule, for example similarity='max-s'."
@@ -101,18 +103,7 @@ def _converted(S: FloatArray, similarity: Rule, ids: Sequence[str] | None, name:
     return D
 
 
-def _named(rule: str, s: FloatArray) -> FloatArray:
-    if rule == "1-s":
-        return 1 - s
-    if rule == "1-s/100":
-        return 1 - s / 100
-    if rule == "max-s":
-        return s.max() - s
-    with np.errstate(divide="ignore", invalid="ignore"):  # reported with its pair by the caller
-        return -np.log(s)
-
-
-def _called(rule: Callable[[FloatArray], Any], s: FloatArray) -> FloatArray:
+def _applied(rule: Callable[[FloatArray], Any], s: FloatArray) -> FloatArray:
     d = np.asarray(rule(s), np.float64)
     if d.shape != s.shape:
         raise ValueError(

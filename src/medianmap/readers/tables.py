@@ -19,8 +19,8 @@ from .columns import (
     KNOWN,
     LABEL_NAMES,
     UNKNOWN,
-    Asked,
     Layout,
+    TableOptions,
     check_delimiter,
     data_rows,
     find_column,
@@ -79,13 +79,13 @@ def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
     return _stream(opened, asked, sample).records
 
 
-def _look(opened: Opened, options: dict[str, Any]) -> tuple[Asked, Sample]:
+def _look(opened: Opened, options: dict[str, Any]) -> tuple[TableOptions, Sample]:
     """What was asked, with the delimiter, and the cells of the first lines."""
     encoding = options.get("encoding", "utf-8")
     delimiter = options.get("delimiter")
     if delimiter is None:
         delimiter = guess_delimiter(opened.sample(encoding), opened.extension)
-    asked = Asked(**{**options, "delimiter": check_delimiter(delimiter)})
+    asked = TableOptions(**{**options, "delimiter": check_delimiter(delimiter)})
     if asked.kind not in KINDS:
         raise ValueError(f"kind is {asked.kind!r}; choose one of {', '.join(repr(k) for k in KINDS if k)}.")
     if delimiter == "" and asked.header is None:  # a line of text is not a name, whatever it says
@@ -105,14 +105,14 @@ def _refuse_decimal_commas(sample: Sample, name: str) -> None:
         )
 
 
-def _stream(opened: Opened, asked: Asked, sample: Sample) -> Stream:
+def _stream(opened: Opened, asked: TableOptions, sample: Sample) -> Stream:
     if asked.kind == "series":
         return Stream(_iter_series(opened, asked, sample), "series", None, "")
     layout = lay_out(sample, opened.name, asked)
     return Stream(_iter_rows(opened, asked, layout), layout.kind, layout.columns, layout.note)
 
 
-def _iter_rows(opened: Opened, asked: Asked, layout: Layout) -> Iterator[Record]:
+def _iter_rows(opened: Opened, asked: TableOptions, layout: Layout) -> Iterator[Record]:
     check = letter_check(asked.alphabet)
     header = layout.header is not None
     rows = data_rows(opened, asked.delimiter, asked.encoding, header=header, width=layout.width)
@@ -142,7 +142,7 @@ def _vector(cells: list[str], layout: Layout, line: int, name: str) -> Any:
         raise
 
 
-def _iter_series(opened: Opened, asked: Asked, sample: Sample) -> Iterator[Record]:
+def _iter_series(opened: Opened, asked: TableOptions, sample: Sample) -> Iterator[Record]:
     """One series per row, each of its own length; empty cells at the end of a row are padding."""
     names, _ = header_of(sample, bool(asked.header), False)
     width = min(len(row) for row in sample)
@@ -190,7 +190,7 @@ def is_grid(rows: Sequence[Sequence[str]], header: bool | None) -> bool:
 
 
 def read_grid(
-    opened: Opened, sample: Sequence[Sequence[str]], asked: Asked, rules: dict[str, Any], comments: bool = False
+    opened: Opened, sample: Sequence[Sequence[str]], asked: TableOptions, rules: dict[str, Any], comments: bool = False
 ) -> Records | Matrix:
     """The whole table as a Matrix or as vectors: as asked.kind says, else by its shape, names and diagonal.
 
@@ -224,7 +224,7 @@ def read_grid(
     return finish(name, X, ids, note=note, **rules)
 
 
-def _read(opened: Opened, sample: Sequence[Sequence[str]], asked: Asked, comments: bool) -> Grid:
+def _read(opened: Opened, sample: Sequence[Sequence[str]], asked: TableOptions, comments: bool) -> Grid:
     names, shifted = header_of(sample, asked.header, False)
     data = sample[1:] if names else sample
     titled = names is not None and names[0].lower() in ("", *ID_NAMES)
@@ -298,7 +298,7 @@ def read_lsmat(opened: Opened, *, encoding: str = "utf-8", **rules: Any) -> Matr
         raise ValueError(
             f"{opened.name} is not an lsmat file: its first line must be an empty cell and the ids, separated by tabs."
         )
-    asked = Asked(kind="matrix", header=True, delimiter="\t", encoding=encoding)
+    asked = TableOptions(kind="matrix", header=True, delimiter="\t", encoding=encoding)
     matrix = read_grid(opened, sample, asked, rules, comments=True)
     assert isinstance(matrix, Matrix)
     return matrix

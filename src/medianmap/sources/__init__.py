@@ -66,7 +66,7 @@ def as_dissimilarity(
     Parameters
     ----------
     X : with metric="precomputed": a square array (N, N), a memory map, the path of a .npy file (opened as a memory
-        map; ids and symmetry are those of the sidecar `all_pairs` and `write_store` put beside it), a SciPy condensed
+        map; ids and symmetry come from the sidecar that `all_pairs` and `write_store` write), a SciPy condensed
         vector, a pandas DataFrame or a scikit-bio DistanceMatrix (their ids are kept), the path of a Parquet file or
         DuckDB database that holds a table of pairs (see `PairSource`), or a source.
         With any other metric: the objects themselves, (N, M) vectors or a sequence of N strings or other objects.

@@ -1,4 +1,4 @@
-"""All pairs of objects under a metric: block by block, in parallel, into memory or into a file that can be resumed."""
+"""`all_pairs`: the whole matrix of objects under a metric, in memory or in a file that a killed run can continue."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Place: TypeAlias = tuple[int, int]
 
 START: Place = (0, 0)
 WIDEST = 4096  # columns of a block, so that its float64 values take 16 MB at most
-# A block should take about this long, so that progress is seen and little is lost by a kill.
+# A block should take about this long, so that progress is visible and a kill loses little.
 BLOCK_SECONDS = 0.25
 # Flushing a file more often would cost more than it saves.
 CHECKPOINT_SECONDS = 1.0
@@ -56,9 +56,9 @@ def all_pairs(
         is never held in memory: it is written block by block into a memory map.
     dtype : float64, or float32 for half the space (values are rounded once, after they are computed).
     on_progress : called as on_progress("dissimilarities", done, total) after every block.
-    resume : go on where a run that was interrupted or killed left off; the file is the same to the last bit as without
-        the interruption. A file that is finished already is opened and nothing computed. Other objects, metric,
-        parameters or dtype under the same path are refused. False starts anew and replaces what is there.
+    resume : continue where an interrupted or killed run stopped; the file is the same to the last bit as without the
+        interruption. A file that is finished already is opened and nothing is computed. Other objects, metric,
+        parameters or dtype under the same path are an error. False starts again and replaces what is there.
     """
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
@@ -85,7 +85,7 @@ def computed_blocks(source: ComputedSource, D: NDArray[Any], place: Place = STAR
     """Fill D (N, N) from `place` on, and yield after each block the place up to which D is computed.
 
     Blocks go row panel by row panel, in each from left to right, from the diagonal on where the metric is symmetric.
-    How wide they are follows from the time they take; no entry depends on it.
+    Their width follows from the time they take; no entry depends on it.
     """
     n = source.shape[0]
     height = panel_height(n)
@@ -116,7 +116,7 @@ class _Report:
         self.on_progress("dissimilarities", self.done(place), self.done((self.n, 0)))
 
     def done(self, place: Place) -> int:
-        """How many dissimilarities lie before a place; of a symmetric matrix those with i <= l count."""
+        """How many dissimilarities come before a place; of a symmetric matrix only those with i <= l count."""
         row, column = place
         panel = np.arange(row, min(row + panel_height(self.n), self.n))
         if not self.symmetric:
@@ -181,7 +181,7 @@ class GrowingMatrix:
             self.D = None
             with self.part.open("r+b") as file:
                 os.fsync(file.fileno())
-            sidecar_path(self.path).unlink(missing_ok=True)  # an old sidecar must not speak for the new matrix
+            sidecar_path(self.path).unlink(missing_ok=True)  # an old sidecar must not describe the new matrix
             os.replace(self.part, self.path)
         write_text(sidecar_path(self.path), self.sidecar.as_json())
         self.journal.remove()
@@ -229,7 +229,7 @@ def _compute_file(source: ComputedSource, path: Path, sidecar: Sidecar, report: 
             _fill(source, matrix, report)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
-                f"{report.share(matrix.place)} of {path} is computed and kept; run the same again to go on."
+                f"{report.share(matrix.place)} of {path} is computed and kept; run the same again to continue."
             ) from None
         except ValueError:
             if matrix.place == START:  # nothing to continue, and the path is free for another try
@@ -255,7 +255,7 @@ def _fill(source: ComputedSource, matrix: GrowingMatrix, report: _Report) -> Non
 
 
 def _is_finished(path: Path, sidecar: Sidecar) -> bool:
-    """Whether `path` is a store of these dissimilarities already; ValueError if it is one of others."""
+    """Whether `path` already stores these dissimilarities; ValueError if it stores others."""
     if journal_path(path).exists() or not (path.exists() and sidecar_path(path).exists()):
         return False
     difference = differs(asdict(read_sidecar(path)), asdict(sidecar))
@@ -285,7 +285,7 @@ def _sidecar(source: ComputedSource, metric: Any, dtype: np.dtype[Any]) -> Sidec
 
 
 def _known(value: Any) -> str:
-    """The digest of a value; empty if it has none, which is the same as none other."""
+    """The digest of a value; empty if it has none: such a value never equals another."""
     try:
         return digest(value)
     except ValueError:
@@ -293,7 +293,7 @@ def _known(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter for the record, as JSON can hold it: functions by their name."""
+    """A parameter as JSON can hold it, to be read by people: functions by their name."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if value is None or isinstance(value, bool | int | float | str):

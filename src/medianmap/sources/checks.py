@@ -67,7 +67,7 @@ def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0, places: Sequence
 
 
 def warn_of_diagonal(diagonal: NDArray[Any], largest: float) -> None:
-    """One warning if a point differs from itself by more than rounding; such matrices are legal."""
+    """One warning if a point differs from itself by more than rounding; such matrices are allowed."""
     off = np.flatnonzero(diagonal > 1e-12 * largest)
     if len(off):
         i = off[0]

@@ -23,7 +23,7 @@ ROWS_PER_STEP = 32
 
 @dataclass(frozen=True)
 class ObjectSource(OwnSource):
-    """N objects and the metric that compares them: what a map needs beside D to compare new objects later.
+    """N objects and the metric that compares them: what a map needs besides D to compare new objects later.
 
     columns : names of the columns of objects that are vectors.
     """

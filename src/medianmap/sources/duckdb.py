@@ -105,7 +105,7 @@ class PairSource(PairTable):
         return dict(rows)
 
     def _only_table(self) -> str:
-        """The table asked for, or the only one that there is."""
+        """The table asked for, or the only one."""
         sql = (
             "SELECT CASE table_schema WHEN 'main' THEN table_name ELSE table_schema || '.' || table_name END "
             "FROM information_schema.tables WHERE table_catalog = 'pairs' ORDER BY 1"

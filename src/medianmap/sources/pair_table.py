@@ -1,6 +1,6 @@
 """Dissimilarities stored as a table of pairs (row id, column id, value) in a database, read with one query per block.
 
-What DuckDB (duckdb.py) and PostgreSQL (postgres.py) share, and what stands for pairs that are not stored.
+What DuckDB (duckdb.py) and PostgreSQL (postgres.py) share, and the values of pairs that are not stored.
 """
 
 from __future__ import annotations

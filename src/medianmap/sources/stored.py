@@ -82,7 +82,7 @@ def json_or_refuse(sidecar: Sidecar) -> str:
     try:
         return sidecar.as_json()
     except (TypeError, ValueError) as error:
-        raise ValueError(f"The parameters cannot be written beside the matrix ({error}); give plain values.") from None
+        raise ValueError(f"The parameters cannot be written to the sidecar ({error}); give plain values.") from None
 
 
 def open_store(path: str | PathLike[str]) -> DenseSource:

@@ -93,7 +93,7 @@ def check_n_prototypes(K: int, n: int, name: str = "n_clusters") -> None:
 def check_beta(value: Any) -> float:
     """A number in (0, 1]."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise ValueError(f"beta is {value!r}; it must lie in (0, 1], where 1 leaves the labels out of training.")
+        raise ValueError(f"beta is {value!r}; it must be in (0, 1], where 1 leaves the labels out of training.")
     return float(value)
 
 
