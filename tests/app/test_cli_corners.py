@@ -15,10 +15,9 @@ import pytest
 from support.extras import optional
 from support.fits import WORDS, contents, fit, rows, run, write_words
 
-from medianmap.app import page as paging
-from medianmap.app import terminal
+from medianmap.app import results, terminal
 from medianmap.app.inputs import Given
-from medianmap.readers import read, write_phylip
+from medianmap.readers import read
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def test_a_dash_is_no_folder(here, capsys):
     Path("c.tsv").write_text("w0\tw0\nw0\tw1\n")
     for args in (
         ("fit", "words.fasta"),
-        ("patches", "words.fasta", "--metric", "edit", "-k", "3"),
+        ("fit", "words.fasta", "--stream"),
         ("representatives", "c.tsv", "words.fasta", "--metric", "edit"),
     ):
         assert run(*args, "-o", "-") == 2
@@ -119,14 +118,8 @@ def test_advice_is_in_the_words_of_the_command_line(here, capsys):
 def test_series_are_assigned_as_they_were_read(here, rng):
     Path("s.csv").write_text("".join(",".join(map(str, rng.normal(size=n))) + "\n" for n in range(3, 12)))
     assert run("fit", "s.csv", "--read", "kind=series", "--grid", "2x2", "-o", "map", "-q") == 0
-    assert run("assign", "map/model.mmap", "s.csv", "--read", "kind=series", "-o", "a.tsv", "-q") == 0
+    assert run("predict", "map/model.mmap", "s.csv", "--read", "kind=series", "-o", "a.tsv", "-q") == 0
     assert [row["prototype"] for row in rows("a.tsv")] == [row["prototype"] for row in rows("map/assignments.tsv")]
-
-
-def test_a_stream_of_dissimilarities_is_sent_to_fit(here, capsys):
-    write_phylip("D.phy", np.ones((4, 4)) - np.eye(4), list("abcd"))
-    assert run("patches", "D.phy", "--metric", "precomputed", "-k", "2", "-o", "out") == 2
-    assert "medianmap fit --patch SIZE" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
@@ -185,7 +178,7 @@ def test_data_of_standard_input(here, monkeypatch, capsys):
 )
 def test_titles(n, how, title):
     given = Given("some/f", [str(k) for k in range(n)], **how)
-    assert f"f: {paging._told(given)}" == title
+    assert f"f: {results._number_of(given)}" == title
 
 
 def test_verbose_fit_speaks_and_changes_nothing(here, capsys):

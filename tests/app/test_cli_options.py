@@ -176,7 +176,7 @@ def test_bars_are_for_terminals_and_not_for_quiet(monkeypatch):
 
 
 def test_quiet_leaves_data_and_errors(here, capsys):
-    assert run("assign", "model.mmap", "words.txt", "-o", "a.tsv", "-q") == 0
+    assert run("predict", "model.mmap", "words.txt", "-o", "a.tsv", "-q") == 0
     assert run("distances", "words.txt", "--metric", "edit", "-o", "D.npy", "-q") == 0
     assert capsys.readouterr() == ("", "")
     assert run("info", "model.mmap", "-q") == run("check", "D.npy", "-q") == run("metrics", "edit", "--json", "-q") == 0
@@ -188,7 +188,7 @@ def test_quiet_leaves_data_and_errors(here, capsys):
 
 
 def test_verbose_lets_the_library_speak(here, capsys):
-    args = ("patches", "words.txt", "--metric", "edit", "-k", "2", "--patch-size", "3", "-o")
+    args = ("fit", "words.txt", "--metric", "edit", "--map", "gas", "-k", "2", "--patch", "3", "-o")
     assert run(*args, "silent") == 0
     assert "quantization error" not in capsys.readouterr().err
     assert run(*args, "speaking", "-v") == 0
@@ -223,12 +223,10 @@ def test_dissimilarities_and_assignments_on_standard_output(here, capfdbinary, m
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(printed.out)))
     assert run("check", "-") == 0
     assert capfdbinary.readouterr().out.startswith(b"6 x 6 float64 is usable")
-    assert run("assign", "model.mmap", "words.txt", "-o", "-") == run(
-        "assign", "model.mmap", "words.txt", "-o", "a.tsv"
-    )
-    told = capfdbinary.readouterr()
-    assert told.out.startswith((here / "a.tsv").read_bytes())
-    assert b"Wrote standard output: 6 objects on 2 prototypes" in told.err
+    assert run("predict", "model.mmap", "words.txt", "-o", "a.tsv", "-q") == 0
+    for to in ((), ("-o", "-")):
+        assert run("predict", "model.mmap", "words.txt", *to) == 0
+        assert capfdbinary.readouterr() == ((here / "a.tsv").read_bytes(), b"")
     assert sorted(path.name for path in here.iterdir()) == ["a.tsv", "model.mmap", "words.txt"]
 
 
@@ -236,8 +234,8 @@ def test_an_interrupted_print_prints_nothing(here, capsys, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt("40 objects are kept")
 
-    monkeypatch.setattr("medianmap.predict.assign_all.assign_all", interrupted)
-    assert run("assign", "model.mmap", "words.txt", "-o", "-") == 130
+    monkeypatch.setattr("medianmap.sources.all_pairs.all_pairs", interrupted)
+    assert run("distances", "words.txt", "--metric", "edit", "-o", "-") == 130
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err == (

@@ -10,8 +10,7 @@ from support.fits import write_words
 from medianmap import MedianKMeans, MedianSOM, check_dissimilarity
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
-from medianmap.app.terminal import stage_bars
-from medianmap.app.watch import Watch
+from medianmap.app.terminal import Watch, stage_bars
 from medianmap.explore import layout, prototype_dissimilarities
 from medianmap.readers import read
 from medianmap.refine import refine_som, swap_medoids

@@ -115,14 +115,11 @@ def format_in(file: str | Path, options: Mapping[str, Any]) -> str:
     from ..readers import format_of
     from ..readers.opening import opening
 
-    said = options.get("format")
-    if said is not None:
-        return str(said)
     if str(file) == "-":
         peek = getattr(sys.stdin.buffer, "peek", None)
-        return "fasta" if peek is not None and peek(1)[:1] in (b">", b"@") else ""
+        return options.get("format") or ("fasta" if peek is not None and peek(1)[:1] in (b">", b"@") else "")
     with opening(file) as opened:
-        return format_of(opened, None, options).name
+        return format_of(opened, options.get("format"), options).name
 
 
 def length_of(file: str | Path, format_: str) -> int:

@@ -21,9 +21,9 @@ from .terminal import note, say
 MODULES = {
     "fit": {
         "demo": "Map 630 globins by how their sequences align.",
-        "fit": "Map a file, and write the map into a folder.",
+        "fit": "Map a file of any length, and write the map into a folder.",
     },
-    "predict": {"predict": "Place new objects on a map, and tell their classes."},
+    "predict": {"predict": "Find the prototypes and classes of the objects in a file."},
     "pictures": {
         "report": "Make the HTML page of a map anew.",
         "plot": "Draw a model: hits, U-matrix, labels, topology, training and more.",
@@ -33,8 +33,6 @@ MODULES = {
         "check": "Say whether dissimilarities can be used.",
         "distances": "Compute the dissimilarities of all pairs of objects.",
     },
-    "patches": {"patches": "Map a file of any length in one pass, patch by patch."},
-    "assign": {"assign": "Find the nearest prototypes of every object in a file."},
     "representatives": {"representatives": "Pick the true medoids of clusters."},
     "about": {
         "info": "Say what is in a model file.",

@@ -33,6 +33,9 @@ GRID, TABLE = "tuple[int, int]", "Mapping[str, Any]"
 
 MAPS = ("som", "gas", "kmeans")
 MOST_SEED = 2**32 - 1
+# Beyond so many objects, whose pairs fill 3 GB, a fit takes one pass over patches unless it is told otherwise.
+MOST_ALL_PAIRS = 20_000
+USUAL_PATCH = 1000
 SIGMA_END = AnnealedParameters.sigma_end
 
 
@@ -99,7 +102,17 @@ class FitSettings:
         "header:2 (the second) or header:KEY (what follows KEY=).", metavar="FILE|COLUMN",
     )  # fmt: skip
     beta: float | None = setting(None, "Let labels guide the map: 1 not at all, towards 0 they decide.")
-    patch: int | None = setting(None, "One pass in patches of SIZE, for large data.", at_least=1, metavar="SIZE")
+    patch: int | None = setting(
+        None, "One pass over patches of SIZE objects, for large data; 0 compares all pairs. By default all pairs of up "
+        f"to {MOST_ALL_PAIRS} objects, else patches of {USUAL_PATCH}.", at_least=0, metavar="SIZE",
+    )  # fmt: skip
+    stream: bool = setting(
+        False, "One pass that reads INPUT as a stream, in the order of the file: memory does not grow with it."
+    )
+    tree: bool = setting(False, "One pass that clusters patches in parallel, and then their prototypes.")
+    max_evaluations: int | None = setting(
+        None, "Largest number of dissimilarities that a pass may compute.", at_least=1, metavar="N"
+    )
     epochs: int | None = setting(
         None, f"Epochs of training; by default {AnnealedParameters.n_epochs}, of kmeans at most "
         f"{KMeansParameters.max_iter}.", at_least=1, metavar="N", sets=("max_iter", "n_epochs"),
@@ -142,6 +155,7 @@ def _row(each: Any) -> Setting:
     default = each.default if isinstance(each.default, str | int | float) else None
     row = each.metadata.get("row", Setting("The file to map, or - for standard input.", "INPUT"))
     kind = str(each.type).removesuffix(" | None")
+    default = None if default is False else default
     return replace(row, name=each.name, type=kind, default=default, option=row.option or _spelled(each.name))
 
 
@@ -264,6 +278,13 @@ def check_settings(settings: FitSettings) -> None:
             f"--sigma-start {settings.sigma_start:g} is below --sigma-end {settings.sigma_end or SIGMA_END:g}; "
             "the neighbourhood shrinks in training, so start with the larger."
         )
+    for name in ("stream", "tree", "max_evaluations"):
+        if settings.patch == 0 and getattr(settings, name):
+            raise ValueError(
+                f"{SETTINGS[name].option} goes with a pass over patches, --patch 0 with all pairs; drop one."
+            )
+    if settings.stream and settings.labels is not None:
+        raise ValueError("--stream does not support --labels; drop one of them.")
     if settings.beta is not None:
         check_beta(settings.beta)
         if settings.labels is None:
@@ -278,8 +299,12 @@ def check_settings(settings: FitSettings) -> None:
 
 
 def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
-    """The settings with a number of prototypes that suits n points of the file `name`; ValueError for too many."""
+    """The settings with a number of prototypes that suits n points of the file `name`; ValueError for too many.
+
+    In a pass the prototypes must suit a patch.
+    """
     if settings.n_prototypes is None:
+        n = min(n, settings.patch or n)
         K = max(1, min(round(5 * sqrt(n)), n // 4))
         if settings.map != "som":
             return replace(settings, k=K)
@@ -289,8 +314,16 @@ def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
     if n < K:
         asked = f"-k {K}" if settings.grid is None else f"--grid {grid_text(settings.grid)} has {K} neurons, which"
         raise ValueError(f"{asked} exceeds the {n} objects of {name}; ask for at most one prototype per object.")
-    if settings.patch is not None and settings.patch < K:
+    if settings.patch and settings.patch < K:
         raise ValueError(f"--patch {settings.patch} is less than the {K} prototypes; choose several times as many.")
+    return settings
+
+
+def in_patches(settings: FitSettings, n: int) -> FitSettings:
+    """The settings with the size of a patch, where one pass is asked for or n objects are too many for all pairs."""
+    asked = settings.stream or settings.tree or settings.max_evaluations is not None
+    if settings.patch is None and (asked or n > MOST_ALL_PAIRS):
+        return replace(settings, patch=USUAL_PATCH)
     return settings
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..utils.progress import followed
-from .watch import Watch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -195,7 +194,17 @@ def pace(rate: float, done: int, total: int | None, unit: str = "objects") -> st
     return f"{said}, {f'{minutes} min ' if minutes else ''}{seconds} s left"
 
 
-# --- Long work with stages, as a user sees it: sentences and bars on stderr
+# --- Long work with stages
+
+
+class Watch:
+    """Told of stages, notes and warnings; this one keeps silent."""
+
+    def tell(self, sentence: str) -> None:
+        """One sentence for the user: what was chosen for them, or what looks wrong."""
+
+    def progress(self, stage: str, done: int, total: int | None) -> None:
+        """`done` of `total` steps of a stage are over; total is None where it is not known."""
 
 
 class _Shown(Watch):

@@ -102,8 +102,8 @@ def summarize(
 
 def written(facts: dict[str, Any]) -> dict[str, Any]:
     """The facts that summary.json holds."""
-    told = {name: facts[name] for name in WRITTEN}
-    if facts["accuracy"] is not None:
+    told = {name: facts[name] for name in WRITTEN if name in facts}
+    if facts.get("accuracy") is not None:
         told["quality"] = facts["quality"] | {"training_accuracy": facts["accuracy"]}
     told["neurons"] = [
         {name: neuron[name] for name in WRITTEN_OF_NEURONS if name in neuron} for neuron in facts["neurons"]

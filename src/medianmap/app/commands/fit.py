@@ -29,20 +29,32 @@ if TYPE_CHECKING:
 @force_option
 @gzip_option
 @click.option("--no-report", is_flag=True, help="Leave out report.html.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that runs the patches, as with --tree.")
 @speaking
 def fit(
-    file: str | None, out: Path, config: Path | None, force: bool, gzip: bool, no_report: bool, **options: Any
+    file: str | None,
+    out: Path,
+    config: Path | None,
+    force: bool,
+    gzip: bool,
+    no_report: bool,
+    scheduler: str | None,
+    **options: Any,
 ) -> None:
     """Map the sequences, strings, vectors, series or dissimilarities of INPUT, and write the map into DIR.
 
     INPUT is any file that medianmap reads, plain or .gz, or "-" for standard input. DIR gets model.mmap,
     assignments.tsv, prototypes.fasta or .tsv, summary.json, report.html and config.toml, all of them or none.
-    Interrupted, the same command goes on with the dissimilarities (or patches) that are computed.
+    Interrupted or killed, the same command goes on with the dissimilarities (or patches) that are computed.
+
+    Large data are mapped in one pass over patches. With --stream the file need not fit into memory; then there is no
+    report.html (medianmap report makes it), and from standard input no assignments.tsv.
 
     \b
     Examples:
       medianmap fit globins.fasta --labels header --grid 10x10 -o globins-map
       medianmap fit distances.phy --map gas -k 50 -o map
+      medianmap fit reads.fasta.gz --map gas -k 20 --patch 100 --stream -o reads-map
       medianmap fit --config map/config.toml --seed 1 -o map2
     """
     from ..folder import check_out
@@ -53,7 +65,8 @@ def fit(
     with watched() as watch:
         from ..run import run_fit
 
-        result = run_fit(settings, out, force=force, report=not no_report, gzip=gzip, watch=watch, recorded=recorded)
+        result = run_fit(settings, out, force=force, report=not no_report, gzip=gzip, scheduler=scheduler, watch=watch,
+                         recorded=recorded)  # fmt: skip
     close("\n".join(told(result)))
 
 
@@ -85,8 +98,17 @@ def told(result: FitResult) -> Iterator[str]:
     numbers = [
         f"{name.replace('_', ' ')} {summary['quality'][name]:.4g}" for name in shown if name in summary["quality"]
     ]
-    far, border = counted(summary["n_outliers"], "outlier"), counted(summary["n_border_points"], "point")
-    yield f"{', '.join(numbers)}; {far}, {border} on borders."
+    if "n_outliers" in summary:
+        far, border = counted(summary["n_outliers"], "outlier"), counted(summary["n_border_points"], "point")
+        numbers[-1] += f"; {far}, {border} on borders"
+    if numbers:
+        yield f"{', '.join(numbers)}."
+    passes = getattr(result.model, "estimator_", result.model)
+    if hasattr(passes, "n_patches_"):
+        many = f"{passes.n_patches_} {'patch' if passes.n_patches_ == 1 else 'patches'}"
+        stopped = ", stopped by the budget" if passes.stopped_early_ else ""
+        seen = counted(passes.n_samples_seen_, "object")
+        yield f"One pass over {seen} in {many}{stopped}, {passes.n_evaluations_} dissimilarities."
     yield f"Wrote {', '.join(file.name for file in result.files)} into {result.out}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from ...report.plots import PICTURES, chosen_picture, plot_model
-from ..inputs import own_data, read_given, read_options, settings_beside
+from ..inputs import Given, own_data, read_given, read_options, settings_beside
 from ..settings import option
 from ..terminal import close, is_stdout, note, speaking, watched
 
@@ -52,15 +52,38 @@ def report(
     if file is None:
         file, labels = own_data(model, settings), labels or settings.get("labels")
     options = read_options(file, read, settings)
-    with watched() as watch:
-        from ..page import page_of_file
-
-        page = page_of_file(fitted, file, options, labels, settings, watch, threads, title)
+    with watched():
+        page = _page(fitted, read_given(file, options, labels), settings, threads, title)
     if is_stdout(out):
         sys.stdout.buffer.write(page.encode())
     else:
         write_text(out, page)
         close(f"Wrote {out}")
+
+
+def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int | None, title: str | None) -> str:
+    """The page of a model and points that lie where its prototypes say."""
+    from ...explore.health import check_dissimilarity
+    from ...predict.nearest import two_best
+    from ...predict.queries import map_of
+    from ...report.summary import MOST_COMPUTED
+    from ...utils.threads import limited
+    from ..results import page
+
+    map_: Any = map_of(fitted)
+    if map_._reads_matrix() != (given.source is not None):
+        wanted = "dissimilarities" if given.source is None else "objects that a metric compares"
+        raise ValueError(
+            f"{given.name} holds {given.kind}, but the model was fitted on {wanted}; pass such a file."
+        )
+    points = two_best(fitted, given.data, n_jobs=threads)
+    how, health = {}, None
+    if given.source is None and hasattr(map_, "metric"):
+        how = {"metric": map_.metric, "metric_params": map_.metric_params_}
+    if given.source is not None or how:  # means of vectors go by no dissimilarities
+        with limited(1):
+            health = check_dissimilarity(given.data, **how, max_points=MOST_COMPUTED)
+    return page(fitted, given, points, health, settings, title)
 
 
 @click.command()

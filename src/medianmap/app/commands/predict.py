@@ -1,4 +1,4 @@
-"""`medianmap predict`: the prototypes, and of a classifier the classes, of the objects in a file."""
+"""`medianmap predict`: nearest prototypes, exemplar and class of every object in a file of any length."""
 
 from __future__ import annotations
 
@@ -10,29 +10,36 @@ from typing import Any
 
 import click
 
-from ..inputs import length_of
+from ..inputs import STREAMED, format_in, length_of, read_as, read_options, refuse_unknown, settings_beside
 from ..settings import option
-from ..terminal import shows_progress, speaking, watched
+from ..terminal import close, is_stdout, shows_progress, speaking, watched
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("file", metavar="INPUT")
-@click.option("-o", "--out", default="-", metavar="FILE", help="A .tsv or .tsv.gz file; standard output by default.")
+@click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("-"), metavar="FILE",
+              help="A .tsv, .tsv.gz or .parquet file; by default lines on standard output.")  # fmt: skip
 @option("read")
 @option("threads")
+@click.option(
+    "--block", type=click.IntRange(1), default=8192, show_default=True, metavar="N", help="Objects at a time."
+)
+@click.option("--restart", is_flag=True, help="Start anew, instead of going on with what an earlier run left.")
 @speaking
-def predict(model: Path, file: str, out: str, read: Mapping[str, Any], threads: int | None) -> None:
-    """Place the objects of INPUT on the map of MODEL: nearest and second nearest prototype, class if it knows any.
+def predict(
+    model: Path, file: Path, out: Path, read: Mapping[str, Any], threads: int | None, block: int, restart: bool
+) -> None:
+    """Find the nearest and second nearest prototype of MODEL for every object in INPUT, and its class if it has any.
 
-    INPUT is what the model was fitted on: sequences, strings, vectors, read as a stream; or, for a model of
-    dissimilarities, a table with a row for every object and a column for every training point or every prototype.
-    The columns are id, prototype, dissimilarity, second, second_dissimilarity, exemplar, border and, of a classifier,
-    class and probability.
+    INPUT is what the model was fitted on: sequences, strings, vectors or series. FASTA, FASTQ and tables are read as a
+    stream, plain or .gz, of any length, also from standard input ("-"). For a model of dissimilarities it is a table
+    with a row for every object and a column for every training point or every prototype. The columns are id,
+    prototype, dissimilarity, second, second_dissimilarity, exemplar, border and, of a classifier, class and
+    probability.
 
-    A config.toml beside MODEL, as medianmap fit leaves it, says how objects are read; --read changes that.
-
-    For very long files use medianmap assign: it goes on after an interruption, and writes Parquet, too.
+    Interrupted or killed, the same command with -o FILE goes on where it was. A config.toml beside MODEL, as medianmap
+    fit leaves it, says how objects are read; --read changes that.
 
     \b
     Examples:
@@ -40,37 +47,52 @@ def predict(model: Path, file: str, out: str, read: Mapping[str, Any], threads: 
       medianmap predict map/model.mmap reads.fasta.gz --threads -1 -o placed.tsv.gz
     """
     from ...estimators.model_file import load
-    from ...predict.assign_all import assigned_lines
-    from ...utils.tables import write_lines
-    from ..new_objects import queries_in, query_options
+    from ...predict.assign_all import assign_all, assigned_lines
 
-    if out != "-":
-        _check_name(Path(out))
     fitted = load(model)
-    objects, streamed = queries_in(fitted, file, query_options(model, fitted, file, read))
+    objects, streamed = _objects(fitted, model, file, read)
+    length = length_of(file, streamed) if streamed and shows_progress() else None
     with watched() as watch:
-        length = length_of(Path(file), streamed) if streamed and shows_progress() else None
-        told = assigned_lines(
-            fitted, objects, n_jobs=threads,
-            on_progress=lambda stage, done, total: watch.progress(stage, done, total or length),
-        )  # fmt: skip
-        try:
-            lines = chain([next(told)], told)  # what is wrong with the file is said before anything is printed
-            if out == "-":
-                sys.stdout.writelines(f"{line}\n" for line in lines)
-            else:
-                write_lines({Path(out): lines})
-        except KeyboardInterrupt:
-            left = "" if out == "-" else f" {out} was not written;"
-            raise KeyboardInterrupt(
-                f"stopped;{left} run the same command again, or medianmap assign, which can go on where it was."
-            ) from None
+        how: dict[str, Any] = {"block": block, "n_jobs": threads,
+               "on_progress": lambda stage, done, total: watch.progress(stage, done, total or length)}  # fmt: skip
+        if is_stdout(out):
+            _print(assigned_lines(fitted, objects, **how))
+            return
+        done = assign_all(fitted, objects, out, resume=not restart, **how)
+    fresh = done.n_objects - done.n_resumed
+    taken = f", {done.n_resumed} of them by an earlier run" if done.n_resumed else ""
+    close(
+        f"Wrote {out}: {done.n_objects} objects{taken} on {len(done.hits)} prototypes, quantization error "
+        f"{done.quantization_error:.6g}; {fresh / max(done.seconds, 1e-9):.0f} objects per second"
+    )
 
 
-def _check_name(out: Path) -> None:
-    """Before long work: the folder is there, and the name says a table."""
-    from ...utils.files import check_target
+def _objects(fitted: Any, model: Path, file: Path, read: Mapping[str, Any]) -> tuple[Any, str]:
+    """The objects in the file as `assign_all` takes them, and the format of a stream, empty where it is none.
 
-    if not out.name.endswith((".tsv", ".tsv.gz", ".txt", ".txt.gz")):
-        raise ValueError(f"{out} must end in .tsv or .tsv.gz: that says what is written.")
-    check_target(out)
+    They are read as those of training were, if a configuration beside the model says how.
+    """
+    from ...predict.queries import map_of
+    from ...readers import iter_records
+    from ...sources import is_store
+
+    refuse_unknown(read)
+    if map_of(fitted)._reads_matrix():  # the table of a square matrix is another kind than that of queries
+        stored = str(file) != "-" and not read and is_store(file)
+        return (file if stored else read_as(file, read)), ""
+    options = read_options(file, read, settings_beside(model))
+    if str(file) == "-":
+        return iter_records("-", **options), ""
+    found = format_in(file, options)
+    return (iter_records(file, **options), found) if found in STREAMED else (read_as(file, options), "")
+
+
+def _print(lines: Any) -> None:
+    """Lines on standard output as they come; a mistake in the first objects is said before anything is printed."""
+    try:
+        first = [line for line in [next(lines, None)] if line is not None]
+        sys.stdout.writelines(f"{line}\n" for line in chain(first, lines))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            "stopped, and the table that was printed is not complete; with -o FILE the same command could go on."
+        ) from None

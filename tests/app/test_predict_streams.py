@@ -1,4 +1,4 @@
-"""`medianmap assign` as a user meets it."""
+"""`medianmap predict` of files of any length: streams, tables that survive being killed, Parquet."""
 
 import io
 import re
@@ -20,7 +20,7 @@ from medianmap.app.terminal import pace
 
 def run(*args):
     with pytest.raises(SystemExit) as stopped:
-        main(["assign", *args])
+        main(["predict", *args])
     return stopped.value.code
 
 
@@ -39,7 +39,7 @@ def test_a_stream_of_sequences(words, capsys):
     assert run("model.mmap", "words.fasta", "-o", "out.tsv", "--threads", "2", "--block", "16") == 0
     said = capsys.readouterr().out
     assert re.search(
-        r"Wrote out.tsv: 70 objects on 3 prototypes, quantization error [\d.]+; \d+ objects a second", said
+        r"Wrote out.tsv: 70 objects on 3 prototypes, quantization error [\d.]+; \d+ objects per second", said
     )
     check(Path("out.tsv"), NAMES, words.transform(WORDS))
     assert folder(Path()) == ["model.mmap", "out.tsv", "words.fasta"]
@@ -92,7 +92,7 @@ def test_parquet(words):
         (("words.txt", "words.txt", "-o", "out.tsv"), "not a medianmap model"),
         (("model.mmap", "words.txt", "-o", "no/out.tsv"), "There is no folder"),
         (("model.mmap", "words.txt", "-o", "out.tsv", "--threads", "0"), "0 is no number of threads"),
-        (("model.mmap", "words.txt"), "Missing option"),
+        (("model.mmap", "words.txt", "-o", "out.tsv", "--block", "0"), "--block"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_leaves_nothing(words, capsys, args, message):
