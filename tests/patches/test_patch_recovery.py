@@ -1,4 +1,4 @@
-"""A pass that is killed goes on and ends as if nothing had happened; workers may come, go and die."""
+"""A pass that is killed continues and ends with the same bits; workers may join, leave and die."""
 
 import os
 import pickle

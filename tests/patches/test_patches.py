@@ -290,7 +290,7 @@ def test_saved_and_loaded(rng, tmp_path):
     again = load(tmp_path / "patches.mmap")
     assert again.predict(["quarts"]).tolist() == patches.predict(["quarts"]).tolist()
     np.testing.assert_array_equal(again.multiplicities_, patches.multiplicities_)
-    again.partial_fit(words[:10])  # goes on from the prototypes
+    again.partial_fit(words[:10])  # continues from the prototypes
     assert again.n_samples_seen_ == 130
     assert again.multiplicities_.sum() == 130
 
@@ -343,14 +343,14 @@ def test_progress_is_told(rng, caplog):
 def test_an_estimate_counts_what_the_pass_will_take(rng):
     X = rng.normal(size=(600, 3))
     patches = PatchClusterer(MedianKMeans(5, random_state=0), 100, compute_labels=False)
-    told = patches.estimate(X)
+    estimated = patches.estimate(X)
     patches.fit(X)
-    assert told.n_patches == patches.n_patches_ == 6
-    assert abs(told.n_evaluations - patches.n_evaluations_) < 0.4 * patches.n_evaluations_
-    assert told.seconds > 0
+    assert estimated.n_patches == patches.n_patches_ == 6
+    assert abs(estimated.n_evaluations - patches.n_evaluations_) < 0.4 * patches.n_evaluations_
+    assert estimated.seconds > 0
     more = patches.estimate(X[:200], n_points=60_000)
     assert more.n_patches == 600
-    assert 80 < more.n_evaluations / told.n_evaluations < 120
+    assert 80 < more.n_evaluations / estimated.n_evaluations < 120
     assert "600 patches" in str(more)
     assert PatchClusterer(BatchKMeans(5, random_state=0), 100).estimate(X).n_evaluations == 0
     with pytest.raises(ValueError, match="stream"):

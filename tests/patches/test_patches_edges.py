@@ -219,7 +219,7 @@ def test_grid_search_pipelines_and_copies(rng):
 
 @pytest.mark.parametrize("kind", ["objects", "means", "block"])
 def test_a_loaded_model_goes_on_as_the_one_that_was_saved(kind, rng, tmp_path):
-    x = rng.integers(0, 4, size=(120, 1)).astype(float)  # duplicates: some prototypes stand for nothing
+    x = rng.integers(0, 4, size=(120, 1)).astype(float)  # duplicates: some prototypes represent no point
     D = np.abs(x - x.T)
     map_ = {"objects": km(6), "means": BatchKMeans(6, random_state=0), "block": km(6, metric="precomputed")}[kind]
     fitted = PatchClusterer(map_, 40).fit(D[:80, :80] if kind == "block" else x[:80])

@@ -47,12 +47,12 @@ def test_local_optimum_over_all_single_swaps(case, dtype):
 
 
 def changes(D, w, c, m):
-    """(K,) what the loss changes by when each of the medoids w gives way to c."""
+    """(K,) what the loss changes by when each of the medoids w is replaced by c."""
     return np.array([loss_of(D, np.array([*w[:j], c, *w[j + 1 :]]), m) for j in range(len(w))]) - loss_of(D, w, m)
 
 
 def eager(D, w, m):
-    """Swaps in the order that the module promises, every change of the loss summed anew."""
+    """Swaps in the order that the module promises, every change of the loss summed from scratch."""
     w, N, idle, c, swaps = w.copy(), len(D), 0, 0, 0
     while idle < N:
         change = changes(D, w, c, m)

@@ -54,7 +54,7 @@ def exact_weights(K):
 
 
 def plain(D, w, H, m):
-    """The moves in the order that the module promises, every cost summed anew."""
+    """The moves in the order that the module promises, every cost summed from scratch."""
     w, K, l, idle, n_moves = w.copy(), len(w), 0, 0, 0
     near = neighbors_of(H)
     while idle < K:

@@ -1,4 +1,4 @@
-"""The checkpoint of a pass: its state after every patch in one file, from which a killed run goes on."""
+"""The checkpoint of a pass: its state after every patch in one file, from which a killed run continues."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> PassProgress | None:
             raise CHECKPOINT.damaged(path, error) from None
     if header.get("medianmap") != __version__:
         warnings.warn(
-            f"{path} was written by medianmap {header.get('medianmap')}, this is {__version__}: the run goes on, but "
+            f"{path} was written by medianmap {header.get('medianmap')}, this is {__version__}: the run continues, but "
             "its result may differ from that of one version alone.",
             UserWarning,
             stacklevel=2,

@@ -101,7 +101,7 @@ class PatchClusterer(
         Budget of the pass in dissimilarities. Patches are made smaller until it suffices; where that is not enough, the
         pass stops early.
     checkpoint : path or None, default=None
-        File that holds the state after every patch. A run that was killed goes on from it and ends with the same bits.
+        File that holds the state after every patch. A run that was killed continues from it, to the same bits.
         Only for `merge="sequential"`.
     n_jobs : int or None, default=None
         Number of processes for `merge="tree"`; otherwise of threads, as for the map.

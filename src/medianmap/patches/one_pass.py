@@ -133,7 +133,7 @@ def skip(patches: Iterator[Patch], progress: PassProgress, about: str, checkpoin
         )
     if not progress.n_patches:
         return
-    logger.info("Going on after patch %d of the run in %s.", progress.n_patches, checkpoint)
+    logger.info("Continuing after patch %d of the run in %s.", progress.n_patches, checkpoint)
     passed = sum(patch.n_read for patch in islice(patches, progress.n_patches))
     if passed != progress.n_seen:
         raise ValueError(

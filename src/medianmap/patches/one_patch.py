@@ -177,7 +177,7 @@ def _each_its_own(
 
 
 def _start(before: Prototypes, data: Any, fitted: BaseMap) -> State | None:
-    """The prototypes before as the state to go on from, so that a lattice keeps its orientation.
+    """The prototypes before as the state to start from, so that a lattice keeps its orientation.
 
     None where there are fewer new points than prototypes that represent no point.
     """
