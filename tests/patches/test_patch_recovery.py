@@ -123,18 +123,18 @@ def test_a_checkpoint_of_another_run_is_refused(rng, tmp_path):
     X = blobs(rng, n=100)
     fitted(tmp_path / "c", X)
     kept = (tmp_path / "c").read_bytes()
-    with pytest.raises(ValueError, match="checkpoint of another run"):
+    with pytest.raises(ValueError, match="was begun with other data, another map"):
         fitted(tmp_path / "c", X + 1)
-    with pytest.raises(ValueError, match="checkpoint of another run"):
+    with pytest.raises(ValueError, match="was begun with other data, another map"):
         fitted(tmp_path / "c", X[:80])
-    with pytest.raises(ValueError, match="checkpoint of another run"):
+    with pytest.raises(ValueError, match="was begun with other data, another map"):
         fitted(tmp_path / "c", X, n_patches=4)
     km = MedianKMeans(4, random_state=1)
-    with pytest.raises(ValueError, match="checkpoint of another run"):
+    with pytest.raises(ValueError, match="was begun with other data, another map"):
         PatchClusterer(km, patch_size=20, checkpoint=tmp_path / "c").fit(X, sample_weight=np.arange(1.0, 101))
-    with pytest.raises(ValueError, match="checkpoint of another run"):
+    with pytest.raises(ValueError, match="was begun with other data, another map"):
         PatchClusterer(MedianKMeans(3, random_state=1), patch_size=20, checkpoint=tmp_path / "c").fit(X)
-    with pytest.raises(ValueError, match="checkpoint of another run"):
+    with pytest.raises(ValueError, match="was begun with other data, another map"):
         PatchClusterer(MedianKMeans(4, random_state=2), patch_size=20, checkpoint=tmp_path / "c").fit(X)
     assert (tmp_path / "c").read_bytes() == kept
 
@@ -162,7 +162,7 @@ def test_a_function_of_the_users_own_is_known_again_in_another_process(tmp_path)
 
     whole = run("a", 1, 0).stdout
     assert run("b", 1, 2).stdout == ""
-    assert "checkpoint of another run" in run("b", 2, 0).stderr
+    assert "was begun with other data" in run("b", 2, 0).stderr
     assert run("b", 1, 0).stdout == whole != ""
 
 
@@ -173,7 +173,7 @@ def test_settings_that_print_alike_are_told_apart(rng, tmp_path):
     PatchClusterer(km, 20, checkpoint=tmp_path / "c").fit(X)
     other = w.copy()
     other[1000] = 2  # repr() of a long array leaves the middle out
-    with pytest.raises(ValueError, match="checkpoint of another run"):
+    with pytest.raises(ValueError, match="was begun with other data, another map"):
         PatchClusterer(km.set_params(metric_params={"w": other}), 20, checkpoint=tmp_path / "c").fit(X)
 
 

@@ -127,7 +127,7 @@ def test_a_checkpoint_ends_the_same_and_knows_its_settings(X, tmp_path):
         cut.fit(X)
     cut.set_params(on_patch=None).fit(X)
     assert np.array_equal(cut.carried_indices_, straight.carried_indices_)
-    with pytest.raises(ValueError, match="another run"):
+    with pytest.raises(ValueError, match="was begun with other data, another map"):
         cut.set_params(points_per_prototype=5).fit(X)
 
 

@@ -19,6 +19,7 @@ from ..sources.base import FloatArray
 from ..utils.files import check_target
 from ..utils.fingerprint import digest
 from ..utils.progress import EPOCH_WATCHER
+from ..utils.resumable import refuse_other
 from .checkpoint import PassProgress, write_checkpoint
 from .input import DataInPatches, StreamInPatches, distance_blocks
 from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch
@@ -126,11 +127,8 @@ def pass_in_sequence(
 
 def skip(patches: Iterator[Patch], progress: PassProgress, about: str, checkpoint: str | os.PathLike[str]) -> None:
     """Pass over the patches that are in the checkpoint; ValueError if it is of another run or of other data."""
-    if progress.about not in ("", about):
-        raise ValueError(
-            f"{checkpoint} is the checkpoint of another run (other data, map or settings); choose another file for "
-            "this run, or delete that one."
-        )
+    other = "" if progress.about in ("", about) else "other data, another map or other settings"
+    refuse_other(checkpoint, other, "choose another file for this run, or delete that one.")
     if not progress.n_patches:
         return
     logger.info("Continuing after patch %d of the run in %s.", progress.n_patches, checkpoint)

@@ -169,7 +169,7 @@ def as_queries(fitted: BaseMap, X: Any, ids: Iterable[Any] | None) -> Queries:
         ids = X.ids if ids is None else ids
         columns = getattr(X, "columns", None) or ()
         X = X.D if isinstance(X, Matrix) else X.objects
-        if fitted._reads_matrix():
+        if fitted._needs_matrix:
             X = _by_prototype(fitted, X, columns)
     if fitted._reads_matrix() and not isinstance(X, ToPrototypes):
         X = _as_rows(fitted, X)
@@ -243,7 +243,7 @@ def _cut(objects: Any, rows: slice) -> Any:
 
 def _by_prototype(fitted: Any, X: Any, columns: Sequence[str]) -> Any:
     """Dissimilarities whose columns are the prototypes alone, or name them; other contents of a file unchanged."""
-    if np.ndim(X) != 2 or not hasattr(fitted, "medoid_indices_"):  # nobody can measure to combinations of the data
+    if np.ndim(X) != 2:
         return X
     D, K, N = np.asarray(X), len(fitted.hits_), fitted.n_features_in_
     place = {name: k for k, name in enumerate(columns)}
@@ -292,10 +292,7 @@ def _refuse_no_sequence(X: Any) -> None:
 
 def _of_sequence(X: Any, n: int, names: Iterator[Any], size: int) -> Iterator[Block]:
     for rows in panels(n, size):
-        ids = _named(islice(names, rows.stop - rows.start), rows.start)
-        if len(ids) < rows.stop - rows.start:
-            raise ValueError(f"There are {rows.start + len(ids)} ids for {n} objects; give one id per object.")
-        yield Block(rows.start, ids, _cut(X, rows))
+        yield Block(rows.start, _named(names, rows.start, rows.stop - rows.start, str(n)), _cut(X, rows))
 
 
 def _of_stream(fitted: BaseMap, stream: Iterator[Any], ids: Iterable[Any] | None, size: int) -> Iterator[Block]:
@@ -314,10 +311,8 @@ def _of_stream(fitted: BaseMap, stream: Iterator[Any], ids: Iterable[Any] | None
             own, objects = _unpaired(items, start)
         else:
             own, objects = None, items
-        taken = own if ids is None and own is not None else list(islice(names, len(items)))
-        if len(taken) < len(items):
-            raise ValueError(f"There are {start + len(taken)} ids for more objects; give one id per object.")
-        yield Block(start, _named(taken, start), objects)
+        taken = names if ids is not None or own is None else iter(own)
+        yield Block(start, _named(taken, start, len(items), "more"), objects)
         start += len(items)
 
 
@@ -339,9 +334,11 @@ def _unpaired(items: list[Any], start: int) -> tuple[list[str], list[Any]]:
     return [item[0] for item in items], [item[1] for item in items]
 
 
-def _named(names: Iterable[Any], start: int) -> list[str]:
-    """Names as text, without the characters that separate columns and lines."""
-    ids = [str(name) for name in names]
+def _named(names: Iterator[Any], start: int, n: int, total: str) -> list[str]:
+    """The next n names as text, without the characters that separate columns and lines."""
+    ids = [str(name) for name in islice(names, n)]
+    if len(ids) < n:
+        raise ValueError(f"There are {start + len(ids)} ids for {total} objects; give one id per object.")
     joined = "".join(ids)
     if any(sign in joined for sign in "\t\n\r"):
         k = next(k for k, name in enumerate(ids) if any(sign in name for sign in "\t\n\r"))

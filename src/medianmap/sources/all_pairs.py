@@ -18,7 +18,7 @@ from ..utils.checks import check_n_jobs
 from ..utils.files import check_target, write_text
 from ..utils.fingerprint import digest
 from ..utils.progress import OnProgress, step
-from ..utils.resumable import About, Journal, difference, journal, journal_path, part_path, refusing
+from ..utils.resumable import About, Journal, difference, journal, journal_path, part_path, refuse_other, refusing
 from ..utils.threads import limited
 from . import ComputedSource, DenseSource, as_dissimilarity
 from .computed import panel_height
@@ -258,12 +258,7 @@ def _is_finished(path: Path, sidecar: Sidecar) -> bool:
     """Whether `path` already stores these dissimilarities; ValueError if it stores others."""
     if journal_path(path).exists() or not (path.exists() and sidecar_path(path).exists()):
         return False
-    difference = differs(asdict(read_sidecar(path)), asdict(sidecar))
-    if difference:
-        raise ValueError(
-            f"{path} exists already, computed with {difference}; "
-            "pass resume=False (--restart) to replace it, or choose another path."
-        )
+    refuse_other(path, differs(asdict(read_sidecar(path)), asdict(sidecar)))
     return True
 
 

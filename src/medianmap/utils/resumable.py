@@ -45,9 +45,7 @@ class Journal:
         self._refuse_foreign(about)
         if not self.began:
             return False
-        found = differs(self.began, about)
-        if found:
-            raise ValueError(f"{self.target} was begun with {found}; {remedy}")
+        refuse_other(self.target, differs(self.began, about), remedy)
         self._file.truncate(self._whole)
         return True
 
@@ -106,6 +104,12 @@ def _locked(file: BinaryIO) -> bool:
     except OSError:
         return False
     return True
+
+
+def refuse_other(target: str | os.PathLike[str], other: str, remedy: str = RESTART) -> None:
+    """ValueError if the work in `target` was begun with something else, which `other` says in words."""
+    if other:
+        raise ValueError(f"{target} was begun with {other}; {remedy}")
 
 
 def difference(began: About, wanted: About, words: Mapping[str, str]) -> str:
