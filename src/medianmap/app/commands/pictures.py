@@ -73,9 +73,7 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
     map_: Any = map_of(fitted)
     if map_._reads_matrix() != (given.source is not None):
         wanted = "dissimilarities" if given.source is None else "objects that a metric compares"
-        raise ValueError(
-            f"{given.name} holds {given.kind}, but the model was fitted on {wanted}; pass such a file."
-        )
+        raise ValueError(f"{given.name} holds {given.kind}, but the model was fitted on {wanted}; pass such a file.")
     points = two_best(fitted, given.data, n_jobs=threads)
     how, health = {}, None
     if given.source is None and hasattr(map_, "metric"):
