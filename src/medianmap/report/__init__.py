@@ -73,7 +73,7 @@ def report(
     title : heading of the page
     health : what `check_dissimilarity` found, to be shown
     settings : dictionary of anything else to be shown, by name
-    members : most members listed of a prototype; None lists as many as a page below 5 MB can hold
+    members : most members listed per prototype; None lists as many as a page below 5 MB can hold
     points : `medianmap.explore.two_best(model, X)`, where it is computed already
 
     Returns

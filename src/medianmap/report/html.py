@@ -127,9 +127,9 @@ def _listed(
     """(one record per prototype, what is listed).
 
     A record: ids, dissimilarities and classes of the nearest members; `others` are the ids alone of those beyond, which
-    can be searched. What is listed: cap (members listed of a prototype; None: all), complete, n_listed, n_searchable.
+    can be searched. What is listed: cap (members listed per prototype; None: all), complete, n_listed, n_searchable.
 
-    n_free : bytes that members may take. most : members listed of a prototype; None: as many as fit.
+    n_free : bytes that members may take. most : members listed per prototype; None: as many as fit.
     """
     rank = np.concatenate([np.arange(len(each["ids"])) for each in members])
     size = np.array([n_bytes(name) + 1 for each in members for name in each["ids"]], np.int64)
@@ -153,7 +153,7 @@ def _listed(
 
 
 def caps(rank: IntArray, size: IntArray, n_free: int, most: int | None) -> tuple[int, int]:
-    """(members listed of a prototype, members whose ids are there at all) within n_free bytes.
+    """(members listed per prototype, members whose ids are there at all) within n_free bytes.
 
     rank (N,) : place of each point among the members of its prototype. size (N,) : bytes of its id.
 

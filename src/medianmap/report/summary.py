@@ -69,7 +69,7 @@ def summarize(
     model : a fitted map, a PatchClusterer or a PrototypeClassifier.
     X : the data it was fitted on, or others; None gives the facts of the model alone.
     ids : (N,) names of the points; None takes those that X carries, or numbers.
-    y : (N,) names of classes; None, NaN or "" where a point has none. With it `classes` says where each class lies.
+    y : (N,) names of classes; None, NaN or "" where a point has none. With it `classes` says where each class is.
     points : the table of `two_best`, where it is computed already.
     pairs : dissimilarities (N, N) of the points; with them `quality` has the indices that compare points with points.
     structure : also what a picture needs: prototypes among themselves, their places, what they look like, and members.
@@ -102,13 +102,13 @@ def summarize(
 
 def written(facts: dict[str, Any]) -> dict[str, Any]:
     """The facts that summary.json holds."""
-    told = {name: facts[name] for name in WRITTEN if name in facts}
+    shown = {name: facts[name] for name in WRITTEN if name in facts}
     if facts.get("accuracy") is not None:
-        told["quality"] = facts["quality"] | {"training_accuracy": facts["accuracy"]}
-    told["neurons"] = [
+        shown["quality"] = facts["quality"] | {"training_accuracy": facts["accuracy"]}
+    shown["neurons"] = [
         {name: neuron[name] for name in WRITTEN_OF_NEURONS if name in neuron} for neuron in facts["neurons"]
     ]
-    return told
+    return shown
 
 
 def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
@@ -184,10 +184,10 @@ def _neurons(model: Any, fitted: Any, lattice: Any) -> list[dict[str, Any]]:
 
 def _names(fitted: Any, X: Any, ids: Sequence[str] | None, N: int) -> list[str]:
     names = as_queries(fitted, X, None).names if ids is None else ids
-    told = [str(name) for name in (range(N) if names is None else names)]
-    if len(told) != N:
-        raise ValueError(f"There are {len(told)} ids for {N} points; give one id per point.")
-    return told
+    texts = [str(name) for name in (range(N) if names is None else names)]
+    if len(texts) != N:
+        raise ValueError(f"There are {len(texts)} ids for {N} points; give one id per point.")
+    return texts
 
 
 def _class_names(y: Any, N: int) -> list[str | None]:
@@ -227,7 +227,7 @@ def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names:
 
 
 def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | None]) -> IntArray | None:
-    """Where each class lies; returns the number (N,) of each point's class, -1 without, or None if no point has one."""
+    """Where each class is; returns the number (N,) of each point's class, -1 without, or None if no point has one."""
     classes = sorted({name for name in names if name is not None})
     number = {name: c for c, name in enumerate(classes)}
     codes = np.array([-1 if name is None else number[name] for name in names], np.intp)
@@ -321,5 +321,5 @@ def plain(value: Any) -> Any:
         return getattr(value, "__name__", type(value).__name__)
     if isinstance(value, np.ndarray):
         value = value.tolist() if value.size <= 20 else f"array of shape {value.shape}"
-    told = str(value)
-    return told if len(told) <= LONGEST_VALUE else f"{told[:LONGEST_VALUE]}..."
+    text = str(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
