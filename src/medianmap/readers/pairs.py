@@ -109,15 +109,14 @@ def assemble(
     given = None if ids is None else [str(each) for each in ids]
     if given is not None:
         refuse_duplicate_ids(given, "ids", "place")
-    names, (lines, i, l), values = _coded(name, pairs, given)
+    names, places, values = _coded(name, pairs, given)
     n = len(names)
     if n * n * 8 > DENSE_BYTES:
         raise ValueError(
             f"{name} names {n} objects, whose square matrix would take {n * n * 8 / 2**30:.0f} GiB of memory; "
             "keep the pairs in a database and open them with PairSource."
         )
-    S = np.full((n, n), np.nan)
-    S.ravel()[:] = _one_per_pair(name, i * n + l, values, lines, names, n * n, duplicates, several)
+    S = _one_per_pair(name, names, places, values, duplicates, several)
     S, note = _mirrored(name, S, names, symmetric)
     return finish(name, S, names, note=note, symmetric=False if symmetric is False else None, **rules)
 
@@ -150,33 +149,28 @@ def _coded(
 
 
 def _one_per_pair(
-    name: str,
-    key: NDArray[np.int64],
-    values: NDArray[np.float64],
-    lines: NDArray[np.int64],
-    names: list[str],
-    size: int,
-    duplicates: str,
-    several: str,
+    name: str, names: list[str], places: NDArray[np.int64], values: NDArray[np.float64], duplicates: str, several: str
 ) -> NDArray[np.float64]:
-    """(size,) values by key, NaN where there is none."""
+    """S (N, N) from P pairs: places (3, P) are their lines, rows and columns; NaN where there is no pair."""
+    n, (lines, i, l) = len(names), places
+    key = i * n + l
     order = np.argsort(key, kind="stable")
     again = np.flatnonzero(key[order][1:] == key[order][:-1])
     if len(again) and duplicates == "error":
         at = again[np.argmin(lines[order][again + 1])]
         first, second = order[at], order[at + 1]
-        i, l = divmod(int(key[first]), len(names))
+        both = f"({names[i[first]]!r}, {names[l[first]]!r})"
         hint = f" ({several})" if several else ""
         raise ValueError(
-            f"{name}: lines {lines[first]} and {lines[second]} are both the pair ({names[i]!r}, {names[l]!r}){hint}; "
+            f"{name}: lines {lines[first]} and {lines[second]} are both the pair {both}{hint}; "
             "delete one, or say which counts: duplicates='first', 'min' or 'max'."
         )
-    flat = np.full(size, np.nan)
+    flat = np.full(n * n, np.nan)
     if duplicates in ("min", "max"):
         (np.fmin if duplicates == "min" else np.fmax).at(flat, key, values)
     else:
         flat[key[::-1]] = values[::-1]  # the last assignment to a place stays: backwards, that is the first line
-    return flat
+    return flat.reshape(n, n)
 
 
 def _mirrored(

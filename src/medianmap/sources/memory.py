@@ -81,8 +81,8 @@ class SubsetSource(OwnSource):
 
 
 @dataclass(frozen=True)
-class RectangleSource:
-    """D[rows, cols] of another source (n, k), renumbered from 0: what a map fitted to the points `cols` is asked."""
+class RectangleSource(OwnSource):
+    """D[rows, cols] of another source (n, k), renumbered from 0: queries for a map fitted to the points `cols`."""
 
     base: Source
     rows: IntArray
