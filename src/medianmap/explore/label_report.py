@@ -1,6 +1,6 @@
 """What a classifier says about its labels: how pure prototypes are, which labels look wrong, what to label next.
 
-Every function returns one structured array, which `pandas.DataFrame` turns into a table.
+Every function returns a structured array, which `pandas.DataFrame` turns into a table.
 """
 
 from __future__ import annotations
@@ -9,20 +9,32 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ..core.labels import UNLABELLED, UNSEEN, LabelVectors, class_numbers
 from ..estimators.base import BaseMap
 from ..estimators.classifier import PrototypeClassifier, check_classifier
+from ..predict.queries import map_of
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count
 from ..utils.tables import table
 
 
 def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
-    """(K,) records, one a prototype: its class, the share of that class, the entropy of its shares, its weight.
+    """The class of every prototype, and how sure it is.
 
-    entropy = -sum_c Y_jc log2 Y_jc in bits: 0 where all points agree, log2 C where all classes have equal shares.
+    Parameters
+    ----------
+    classifier : fitted PrototypeClassifier
+
+    Returns
+    -------
+    (K,) records
+        prototype; label, its class; share, of that class; entropy = -sum_c Y_jc log2 Y_jc of its shares in bits, 0 if
+        all points agree, log2 C if all classes have equal shares; hits, the weight of its points.
+
+    See Also
+    --------
+    suspected_mislabels, label_next
     """
     fitted = _fitted_map(classifier)
     Y, classes = classifier.prototype_labels_, classifier.classes_
@@ -46,11 +58,24 @@ def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDAr
 
     suspicion_i = (Y_j[k] - Y_j[c]) (1 - d(x_i, w_j) / d(x_i, w_own)), in [0, 1], where c is the point's own class, j
     its nearest prototype, k that prototype's class, and w_own the nearest prototype of class c: high where the
-    prototype is sure of another class and the point is much nearer to it than to its own class. Without any prototype
-    of class c the second factor is 1. A class that training did not see has the share 0.
+    prototype is sure of another class and the point is much nearer to it than to its own class. If no prototype has
+    class c the second factor is 1. A class that training did not see has the share 0.
 
-    Records: point, label, proposed, prototype, share (of the label at the prototype), suspicion. Of fuzzy labels the
-    largest share is the label. Train with beta near 1 for this: a small beta bends the map until wrong labels fit.
+    Parameters
+    ----------
+    classifier : fitted PrototypeClassifier
+        Train it with beta near 1 for this: a small beta bends the map until wrong labels fit.
+    X, y : points and their labels, as `PrototypeClassifier.fit` takes them
+        The label of a point with fuzzy labels is its largest share.
+
+    Returns
+    -------
+    (n,) records
+        point, label, proposed (the class of the prototype), prototype, share (of the label there), suspicion.
+
+    See Also
+    --------
+    prototype_labels, label_next
     """
     G, number, labels = _judged(classifier, X, y)
     Y, classes = classifier.prototype_labels_, classifier.classes_
@@ -76,14 +101,36 @@ def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDAr
 
 
 def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 10) -> NDArray[Any]:
-    """The unlabelled points whose labels would tell most, the first one first; at most n_points.
+    """The unlabelled points whose labels would tell most, most useful first.
 
-    One after the other: the prototype of largest gain u_j H_j, and of its unlabelled points the nearest to it. u_j is
-    the number of unlabelled points at prototype j; H_j the entropy of its labelled ones' class shares with one more
-    point spread over all classes, (n_jc + 1/C) / (n_j + 1), so that a prototype without labels is the least certain.
-    A chosen point then counts as labelled with the most frequent label there, so that the next choice goes elsewhere.
+    They are chosen one by one: the prototype of largest gain u_j H_j, and among its unlabelled points the nearest to
+    it. u_j is the number of unlabelled points at prototype j; H_j the entropy of its class shares with one more point
+    spread over all classes, (n_jc + 1/C) / (n_j + 1), so that a prototype without labels is the least certain. A chosen
+    point then counts as labelled with the most frequent label there, so that the next choice goes elsewhere.
 
-    Records: point, prototype, gain.
+    Parameters
+    ----------
+    classifier : fitted PrototypeClassifier
+    X, y : points and their labels, as `PrototypeClassifier.fit` takes them
+    n_points : int, default=10
+        How many points to choose at most.
+
+    Returns
+    -------
+    (n,) records
+        point, prototype, gain.
+
+    See Also
+    --------
+    prototype_labels, suspected_mislabels
+
+    Examples
+    --------
+    >>> from medianmap import MedianKMeans, PrototypeClassifier, label_report
+    >>> words, y = ["heron", "herons", "hero", "quark", "quarks", "quart"], ["bird", None, "bird", "atom", None, None]
+    >>> clf = PrototypeClassifier(MedianKMeans(2, metric="edit", n_init=5, random_state=0)).fit(words, y)
+    >>> [words[i] for i in label_report.label_next(clf, words, y, n_points=2)["point"]]
+    ['quarks', 'herons']
     """
     check_count(n_points, "n_points", at_least=0)
     G, number, _ = _judged(classifier, X, y)
@@ -111,8 +158,6 @@ def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> tuple[FloatArray
 
 
 def _fitted_map(classifier: Any) -> BaseMap:
-    """The map that the prototypes are in; a pass over patches has it inside."""
+    """The map that holds the prototypes."""
     check_classifier(classifier)
-    check_is_fitted(classifier)
-    fitted: BaseMap = getattr(classifier.estimator_, "map_", classifier.estimator_)
-    return fitted
+    return map_of(classifier)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.spatial.distance import cdist, squareform
 
 from ..core.labels import as_label_vectors
 from ..core.neighborhood import Lattice
@@ -64,9 +66,9 @@ def as_lengths(fitted: BaseMap, P: FloatArray) -> FloatArray:
 
 
 def symmetrized(P: FloatArray) -> FloatArray:
-    """(P + P^T) / 2 with a zero diagonal (K, K): what linkage, layout and U-matrix work on.
+    """(P + P^T) / 2 with a zero diagonal (K, K): what superclusters, layout and U-matrix are made from.
 
-    Below 0, as combinations of the data may be from each other, counts as 0.
+    Values below 0, which combinations of the data may have, count as 0.
     """
     S = np.maximum(P / 2 + P.T / 2, 0.0)  # halves first: the sum of two huge numbers may overflow
     np.fill_diagonal(S, 0.0)
@@ -84,7 +86,7 @@ class UMatrix:
 def u_matrix(lattice: Lattice, P: FloatArray) -> UMatrix:
     """u(a, b) = (P[a, b] + P[b, a]) / 2 of neurons that touch, and its mean at each neuron; P (K, K).
 
-    A neuron that touches none, on a map of one, has the mean 0.
+    The only neuron of a map of one has the mean 0.
     """
     a, b = np.nonzero(np.triu(lattice.neighbors))
     u = symmetrized(P)[a, b]
@@ -96,7 +98,7 @@ def u_matrix(lattice: Lattice, P: FloatArray) -> UMatrix:
 
 
 def hit_map(model: Any) -> FloatArray:
-    """Weight of the points at each neuron, (rows, columns) of a SOM, (K,) of other maps."""
+    """Weight of the points at each neuron: (rows, columns) for a SOM, (K,) for other maps."""
     fitted = map_of(model)
     hits = np.asarray(fitted.hits_, np.float64)
     return hits.reshape(fitted.lattice_.shape) if hasattr(fitted, "lattice_") else hits
@@ -121,7 +123,7 @@ def class_shares(
 
 
 def mean_dissimilarity(points: NDArray[Any], n_prototypes: int, sample_weight: Any = None) -> FloatArray:
-    """(K,) mean dissimilarity of the points at each prototype to it, NaN where there are none: how well it stands.
+    """(K,) mean dissimilarity of the points at each prototype to it, NaN if there are none: how well it fits them.
 
     points : the table of `two_best`.
     """
@@ -185,21 +187,19 @@ def layout(P: FloatArray, max_iter: int = 300) -> PlaneLayout:
         stress = np.inf
         for k in range(max_iter):
             step("layout", k, max_iter)
-            d = _distances(z)
+            d = cdist(z, z)
             before, stress = stress, float(((S - d) ** 2).sum())
             if before - stress <= SETTLED * before < np.inf:
                 break
             B = -np.divide(S, d, out=np.zeros_like(S), where=d > 0)
             np.fill_diagonal(B, -B.sum(axis=1))
             z = B @ z / K
-        error = ((S - _distances(z)) ** 2).sum() / (S**2).sum()
+        error = ((S - cdist(z, z)) ** 2).sum() / (S**2).sum()
     return PlaneLayout(z * largest, float(np.sqrt(error)))
 
 
 def _classical(S: FloatArray) -> FloatArray:
     """(K, 2) classical scaling of S (K, K): the two leading eigenvectors of the centred matrix of squares."""
-    from scipy.linalg import eigh
-
     K = len(S)
     Q = -0.5 * S**2
     Q += Q.mean() - Q.mean(axis=0) - Q.mean(axis=1)[:, None]
@@ -208,12 +208,6 @@ def _classical(S: FloatArray) -> FloatArray:
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     z = vectors * np.sqrt(np.maximum(values, 0.0))
     return np.hstack([z, np.zeros((K, 2 - z.shape[1]))])
-
-
-def _distances(z: FloatArray) -> FloatArray:
-    from scipy.spatial.distance import cdist
-
-    return cdist(z, z)
 
 
 @dataclass(frozen=True)
@@ -240,7 +234,7 @@ def superclusters(P: FloatArray, n_groups: int | None = None, method: str = "ave
     method : "average", "complete", "single" or "weighted": the methods that need no vectors.
     """
     from scipy.cluster.hierarchy import cut_tree, linkage
-    from scipy.spatial.distance import squareform
+    from sklearn.metrics import silhouette_score
 
     check_choice(method, "method", METHODS)
     K = len(P)
@@ -252,15 +246,7 @@ def superclusters(P: FloatArray, n_groups: int | None = None, method: str = "ave
     tree = linkage(squareform(S, checks=False), method)
     silhouettes: dict[int, float] = {}
     if n_groups is None:
-        silhouettes = _silhouettes(S, tree)
+        for n in range(2, min(MOST_GROUPS, K - 1) + 1):
+            silhouettes[n] = float(silhouette_score(S, cut_tree(tree, n)[:, 0], metric="precomputed"))
         n_groups = max(silhouettes, key=lambda n: silhouettes[n], default=1)
     return Superclusters(cut_tree(tree, n_groups)[:, 0].astype(np.intp), tree, silhouettes)
-
-
-def _silhouettes(S: FloatArray, tree: FloatArray) -> dict[int, float]:
-    from scipy.cluster.hierarchy import cut_tree
-    from sklearn.metrics import silhouette_score
-
-    numbers = range(2, min(MOST_GROUPS, len(S) - 1) + 1)
-    cuts = cut_tree(tree, numbers) if numbers else np.empty((len(S), 0))
-    return {n: float(silhouette_score(S, cuts[:, k], metric="precomputed")) for k, n in enumerate(numbers)}

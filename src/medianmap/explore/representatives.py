@@ -91,7 +91,12 @@ def representatives(
     names = [str(each) for each in ids]
     refuse_duplicate_ids(names, "ids", "place")
     places, olds = _places(clusters, names)
-    source = _source(objects, metric, metric_params, names, n_jobs)
+    given = metric == "precomputed"
+    source = as_dissimilarity(objects, metric, metric_params=metric_params, ids=None if given else names, n_jobs=n_jobs)
+    if given and source.shape[0] != len(names):
+        raise ValueError(f"There are {len(names)} ids for {source.shape[0]} points; give one id per point.")
+    if given:
+        check_entries(source)
     compared = [_compared(k, old, len(places[k]), max_members, seed) for k, old in enumerate(olds)]
     computed = _counting(places, compared, source.symmetric, on_progress or step)
     found = np.zeros(len(places), CLUSTER_FIELDS)
@@ -171,22 +176,6 @@ def coverage(members: NDArray[Any], n_thresholds: int = 101) -> NDArray[Any]:
         for kind in ("old", "medoid")
     }
     return table(threshold=t, **shares)
-
-
-def _source(
-    objects: Any,
-    metric: str | Callable[[Any, Any], float],
-    metric_params: Mapping[str, Any] | None,
-    names: list[str],
-    n_jobs: int | None,
-) -> Source:
-    if metric != "precomputed":
-        return as_dissimilarity(objects, metric, metric_params=metric_params, ids=names, n_jobs=n_jobs)
-    source = as_dissimilarity(objects, metric_params=metric_params)
-    if source.shape[0] != len(names):
-        raise ValueError(f"There are {len(names)} ids for {source.shape[0]} points; give one id per point.")
-    check_entries(source)
-    return source
 
 
 def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[int]]:
@@ -279,7 +268,4 @@ def _counting(
 
 def _area(n: int, symmetric: bool) -> int:
     """How many dissimilarities `_blocks` covers."""
-    if not symmetric:
-        return n * n
-    whole, rest = divmod(n, ROWS)
-    return (n * n + whole * ROWS * ROWS + rest * rest) // 2
+    return sum((rows.stop - rows.start) * (cols.stop - cols.start) for rows, cols in _blocks(n, symmetric))

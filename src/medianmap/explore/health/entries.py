@@ -5,7 +5,7 @@ A matrix larger than memory is read once and never held.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -86,20 +86,9 @@ def scan(source: Source, on_progress: OnProgress | None = None) -> Scan:
             )
         # What is left is the square below and right of the rows so far.
         report("health", n * n - (n - rows.stop) ** 2, n * n)
-    low, high, total, worst = figures
-    return Scan(
-        n,
-        counts,
-        first,
-        float(low),
-        float(high),
-        float(total),
-        float(worst),
-        int(worst_place[0]),
-        diagonal,
-        row_maxima,
-        _roots(parent),
-    )
+    low, high, total, worst = map(float, figures)
+    place, twins = int(worst_place[0]), _roots(parent)
+    return Scan(n, counts, first, low, high, total, worst, place, diagonal, row_maxima, twins)
 
 
 def _readable(tile: NDArray[Any]) -> NDArray[Any]:
@@ -223,7 +212,7 @@ def _entries(scan: Scan, names: Names) -> Verdict:
     return "error", "; ".join(said) + ".", value
 
 
-def _similarity(scan: Scan, names: Names) -> Verdict:
+def _similarity(scan: Scan) -> Verdict:
     """Whether the numbers look like similarities: large on the diagonal, or all negative."""
     kind = _similarity_kind(scan)
     if kind is None:
@@ -323,7 +312,7 @@ def _duplicates(scan: Scan, names: Names) -> Verdict:
     return "note", said, value
 
 
-def _scale(scan: Scan, names: Names) -> Verdict:
+def _scale(scan: Scan) -> Verdict:
     """Range and mean of the entries off the diagonal; a constant matrix has no structure, a huge one overflows."""
     n_off = scan.n * (scan.n - 1)
     finite = n_off and np.isfinite(scan.low)
@@ -345,16 +334,13 @@ def _first(scan: Scan, kind: int, names: Names) -> list[int] | None:
     return names.places(*divmod(int(scan.first[kind]), scan.n)) if scan.counts[kind] else None
 
 
-JUDGES: dict[str, Callable[[Scan, Names], Verdict]] = {
-    "entries": _entries,
-    "similarity": _similarity,
-    "symmetry": _symmetry,
-    "diagonal": _diagonal,
-    "duplicates": _duplicates,
-    "scale": _scale,
-}
-
-
 def judge_entries(scan: Scan, names: Names) -> dict[str, Verdict]:
     """The findings about all entries, by name."""
-    return {name: judge(scan, names) for name, judge in JUDGES.items()}
+    return {
+        "entries": _entries(scan, names),
+        "similarity": _similarity(scan),
+        "symmetry": _symmetry(scan, names),
+        "diagonal": _diagonal(scan, names),
+        "duplicates": _duplicates(scan, names),
+        "scale": _scale(scan),
+    }
