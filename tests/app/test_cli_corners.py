@@ -15,7 +15,8 @@ import pytest
 from support.extras import optional
 from support.fits import WORDS, contents, fit, rows, run, write_words
 
-from medianmap.app import results, terminal
+from medianmap.app import run as fitting
+from medianmap.app import terminal
 from medianmap.app.inputs import Given
 from medianmap.readers import read
 
@@ -178,7 +179,7 @@ def test_data_of_standard_input(here, monkeypatch, capsys):
 )
 def test_titles(n, how, title):
     given = Given("some/f", [str(k) for k in range(n)], **how)
-    assert f"f: {results._number_of(given)}" == title
+    assert f"f: {fitting._number_of(given)}" == title
 
 
 def test_verbose_fit_speaks_and_changes_nothing(here, capsys):

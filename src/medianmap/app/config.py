@@ -54,7 +54,7 @@ def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def settings_in(path: Path) -> dict[str, Any]:
-    """What a file beside a model says of its making; nothing where it is not of this library, or of no model."""
+    """The settings of a fit in the file beside a model; none where the file is not one that `fit` wrote."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):

@@ -210,10 +210,18 @@ def settings_beside(model: Path) -> dict[str, Any]:
     return settings
 
 
-def own_data(model: Path, settings: Mapping[str, Any]) -> str:
-    """The file that the settings beside the model name."""
-    check_data_of(model.parent / CONFIG, settings["input"])
-    return str(settings["input"])
+def data_of(model: Path, file: str | None, options: Mapping[str, Any], labels: str | None) -> Given | None:
+    """The points in the file, read as those of training were; without a file, the training data themselves.
+
+    options : of --read, which come first. None if there is no file and no configuration beside the model names one.
+    """
+    settings = settings_beside(model)
+    if file is None and "input" not in settings:
+        return None
+    if file is None:
+        file, labels = str(settings["input"]), labels or settings.get("labels")
+        check_data_of(model.parent / CONFIG, file)
+    return read_given(file, read_options(file, options, settings), labels)
 
 
 def check_data_of(config: Path, file: str) -> None:

@@ -25,7 +25,7 @@ MODULES = {
     },
     "predict": {"predict": "Find the prototypes and classes of the objects in a file."},
     "pictures": {
-        "report": "Make the HTML page of a map anew.",
+        "report": "Make the HTML page of a saved map.",
         "plot": "Draw a model: hits, U-matrix, labels, topology, training and more.",
     },
     "path": {"path": "Say what speaks for which number of prototypes."},
@@ -46,7 +46,7 @@ COMMANDS = {
 }
 
 INTERRUPTED = 130  # 128 + SIGINT, as a shell has it
-STOPPED = "stopped; no file was left half written, and the same command starts anew."
+STOPPED = "stopped; no file was left half written, and the same command starts again."
 
 
 class LazyGroup(click.Group):

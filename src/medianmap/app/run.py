@@ -10,22 +10,24 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..datasets import load_globins
 from ..estimators.model_file import save
 from ..explore.health import Health, check_dissimilarity
-from ..predict.assign_all import assign_all
+from ..predict.assign_all import Answers, assign_all
+from ..predict.nearest import nearest_of, outliers
+from ..report import report as make_report
 from ..report.summary import MOST_COMPUTED, summarize, written
 from ..sources import Source
 from ..utils.files import write_text
 from ..utils.progress import followed, step
-from ..utils.tables import counted, write_lines
+from ..utils.tables import counted, fasta_lines, tsv_lines, write_lines
 from ..utils.threads import limited
 from .config import about_file, config_text
 from .folder import Workshop, workshop
 from .inputs import Given, check_metric_fits, default_metric, length_of, metric_note, read_given
-from .results import assignment_lines, page, prototype_lines
 from .settings import FitSettings, check_settings, completed, in_patches, sized
 from .terminal import Watch
 from .training import ObjectStream, compared, computed, matrix_of, trained, trained_in_patches, trained_on_stream
@@ -246,6 +248,69 @@ def _checked(source: Source, given: Given, settings: FitSettings, most: int) -> 
     if wrong:
         raise ValueError(f"{given.name}: {wrong[0]}")
     return health
+
+
+# --- the texts of the folder
+
+
+def assignment_lines(model: Any, points: NDArray[Any], given: Given) -> Iterable[str]:
+    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then outlier and label."""
+    answers = Answers(model)
+    outlier = np.zeros(len(points), int)
+    outlier[outliers(points)["point"]] = 1
+    columns = [*answers.columns, "outlier"]
+    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), outlier.tolist()]
+    if given.labels is not None:
+        columns.append("label")
+        cells.append(given.labels)
+    return tsv_lines(columns, zip(*cells, strict=True))
+
+
+def prototype_lines(given: Given, neurons: list[dict[str, Any]]) -> dict[str, Iterable[str]]:
+    """prototypes.fasta of sequences, prototypes.tsv of all else: one record per neuron, in their order."""
+    exemplars = [] if given.objects is None else [given.objects[n["exemplar"]] for n in neurons]
+    if given.sequences:
+        headers = [_header(neuron, given) for neuron in neurons]
+        return {"prototypes.fasta": fasta_lines(zip(headers, exemplars, strict=True))}
+    columns = [name for name in neurons[0] if name != "exemplar"]
+    rows: list[list[Any]] = [[neuron[name] for name in columns] for neuron in neurons]
+    if given.kind == "strings":
+        columns.append("string")
+        rows = [[*row, each] for row, each in zip(rows, exemplars, strict=True)]
+    elif given.kind == "vectors":
+        columns += given.columns or [f"x{k}" for k in range(len(exemplars[0]))]
+        rows = [[*row, *each.tolist()] for row, each in zip(rows, exemplars, strict=True)]
+    return {"prototypes.tsv": tsv_lines(columns, rows)}
+
+
+def _header(neuron: dict[str, Any], given: Given) -> str:
+    """The id, the description in the file, and the place on the map."""
+    place = [f"{name}={neuron[name]:g}" for name in ("neuron", "row", "column", "hits") if name in neuron]
+    about = given.descriptions[neuron["exemplar"]] if given.descriptions else ""
+    return " ".join(filter(None, [neuron["exemplar_id"], about, *place]))
+
+
+def page(
+    model: Any,
+    given: Given,
+    points: NDArray[Any],
+    health: Health | None,
+    settings: Mapping[str, Any],
+    title: str | None = None,
+) -> str:
+    """report.html of the points `given`; `points` is their table of `two_best`."""
+    title = title or f"{Path(given.name).name}: {_number_of(given)}"
+    return make_report(
+        model, given.data, ids=given.ids, y=given.labels, points=points, title=title, health=health, settings=settings
+    ).html
+
+
+def _number_of(given: Given) -> str:
+    """'630 sequences', '1 series', '20 points' of a matrix."""
+    if given.kind == "series":
+        return f"{len(given)} series"
+    kinds = {"dissimilarities": "point"}
+    return counted(len(given), "sequence" if given.sequences else kinds.get(given.kind, given.kind.removesuffix("s")))
 
 
 # --- the demonstration: what `medianmap fit` does, on the globins that come with the library

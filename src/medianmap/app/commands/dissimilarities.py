@@ -26,7 +26,7 @@ from ..terminal import close, is_stdout, printed, speaking, watched
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True, help="Type of an entry."
 )
 @option("threads")
-@click.option("--restart", is_flag=True, help="Start anew and replace what is there, instead of going on with it.")
+@click.option("--restart", is_flag=True, help="Start again and replace what is there, instead of continuing it.")
 @speaking
 def distances(
     file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any], out: Path, dtype: str,
@@ -92,7 +92,7 @@ def check(
 ) -> None:  # fmt: skip
     """Say whether the dissimilarities in INPUT, or of its objects, can be used, and what they are like.
 
-    The exit code is 0 if a map can be made of them and 2 if not.
+    The exit code is 0 if a map can use them and 2 if not.
 
     Examples: medianmap check distances.npy; medianmap check hits.m8 --read similarity=normalized --read missing=1
     """

@@ -66,7 +66,7 @@ def path(
         X, how = _compared(file, metric, params, read, threads)
         settings = FitSettings(str(file), map=kind, k=wanted[0], init="k-medoids++", n_init=starts or STARTS[kind],
                                seed=seed, **how)  # fmt: skip
-        with followed(lambda *step: None):  # the steps inside a fit are of no interest here
+        with followed(lambda *step: None):  # the bar counts fits, not the steps inside them
             map_ = make_map(settings, n_jobs=threads)
             found = k_path(map_, X, wanted, n_restarts=restarts, stability=stability, on_progress=watch.progress)
     texts: dict[Path | None, bytes] = {out: as_tsv(found.as_records()).encode()}

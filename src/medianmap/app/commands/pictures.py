@@ -1,4 +1,4 @@
-"""`medianmap report`: the HTML page of a model, made anew; `medianmap plot`: one picture of it."""
+"""`medianmap report`: the HTML page of a saved model; `medianmap plot`: one picture of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from ...report.plots import PICTURES, chosen_picture, plot_model
-from ..inputs import Given, own_data, read_given, read_options, settings_beside
+from ..config import CONFIG
+from ..inputs import Given, data_of, settings_beside
 from ..settings import option
 from ..terminal import close, is_stdout, note, speaking, watched
 
@@ -41,34 +42,29 @@ def report(
     Example: medianmap report map/model.mmap --labels families.tsv -o families.html
     """
     from ...estimators.model_file import load
-    from ...utils.files import check_target, write_text
+    from ...utils.files import check_target
 
     if not is_stdout(out):
         check_target(out)
     fitted = load(model)
-    settings = settings_beside(model)
-    if file is None and "input" not in settings:
-        raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / 'config.toml'} that names a file.")
-    if file is None:
-        file, labels = own_data(model, settings), labels or settings.get("labels")
-    options = read_options(file, read, settings)
     with watched():
-        page = _page(fitted, read_given(file, options, labels), settings, threads, title)
-    if is_stdout(out):
-        sys.stdout.buffer.write(page.encode())
-    else:
-        write_text(out, page)
+        given = data_of(model, file, read, labels)
+        if given is None:
+            raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / CONFIG} that names a file.")
+        page = _page(fitted, given, settings_beside(model), threads, title)
+    _write(out, page.encode())
+    if not is_stdout(out):
         close(f"Wrote {out}")
 
 
 def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int | None, title: str | None) -> str:
-    """The page of a model and points that lie where its prototypes say."""
+    """The page of a model about the points `given`."""
     from ...explore.health import check_dissimilarity
     from ...predict.nearest import two_best
     from ...predict.queries import map_of
     from ...report.summary import MOST_COMPUTED
     from ...utils.threads import limited
-    from ..results import page
+    from ..run import page
 
     map_: Any = map_of(fitted)
     if map_._reads_matrix() != (given.source is not None):
@@ -78,7 +74,7 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
     how, health = {}, None
     if given.source is None and hasattr(map_, "metric"):
         how = {"metric": map_.metric, "metric_params": map_.metric_params_}
-    if given.source is not None or how:  # means of vectors go by no dissimilarities
+    if given.source is not None or how:  # maps of means use no dissimilarities
         with limited(1):
             health = check_dissimilarity(given.data, **how, max_points=MOST_COMPUTED)
     return page(fitted, given, points, health, settings, title)
@@ -86,7 +82,7 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("file", metavar="[INPUT]", required=False, type=click.Path(path_type=Path))
+@click.argument("file", metavar="[INPUT]", required=False)
 @click.option("--what", type=click.Choice(list(PICTURES)), default=None,
               help="The picture; by default hits of a SOM, topology of other maps.")  # fmt: skip
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
@@ -100,7 +96,7 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
 @option("threads")
 @speaking
 def plot(
-    model: Path, file: Path | None, what: str | None, out: Path, labels: str | None, component: str | None,
+    model: Path, file: str | None, what: str | None, out: Path, labels: str | None, component: str | None,
     groups: int | None, dpi: int, read: Mapping[str, Any], threads: int | None,
 ) -> None:  # fmt: skip
     """Draw a MODEL: its hits, U-matrix, training and more; of its data in INPUT also quality, labels and topology.
@@ -147,30 +143,26 @@ def _refuse_idle(picture: str, given: dict[str, Any]) -> None:
 
 
 def _data(
-    fitted: Any, model: Path, file: Path | None, picture: str, read: Mapping[str, Any], labels: str | None
+    fitted: Any, model: Path, file: str | None, picture: str, read: Mapping[str, Any], labels: str | None
 ) -> tuple[Any, Any]:
     """The data and labels that the picture needs, None where it needs none."""
     from ...predict.queries import map_of
 
     map_ = map_of(fitted)
-    of_matrix = map_._reads_matrix()
     needs = PICTURES[picture]
     if not needs.of_data and not (needs.of_prototypes and map_._needs_matrix):
         if file is not None:
             note(f"{file} is not read: {picture} is drawn from the model alone.")
         return None, None
-    settings = settings_beside(model)
-    if file is None and "input" not in settings:
-        needed = "the matrix that it was fitted on" if of_matrix else "the data"
+    given = data_of(model, file, read, labels)
+    if given is None:
+        needed = "the matrix that it was fitted on" if map_._reads_matrix() else "the data"
         raise ValueError(f"--what {picture} of {model} needs {needed} as INPUT, after the name of the model.")
-    if file is None:
-        file, labels = Path(own_data(model, settings)), labels or settings.get("labels")
-    given = read_given(str(file), read_options(file, read, settings), labels)
     if given.note:
-        note(f"{file}: {given.note}")
+        note(f"{given.name}: {given.note}")
     if picture == "labels" and given.labels is None:
-        raise ValueError(f"{file} has no labels; say where they are with --labels FILE or --labels COLUMN.")
-    return given.objects if given.source is None else given.source, given.labels
+        raise ValueError(f"{given.name} has no labels; say where they are with --labels FILE or --labels COLUMN.")
+    return given.data, given.labels
 
 
 def _write(out: Path, content: bytes) -> None:
@@ -201,7 +193,7 @@ def drawn(make: Callable[[], Any], format_: str, dpi: int = DPI) -> bytes:
     """The picture of the display that `make` returns."""
     from ...utils.extras import require
 
-    # Bytes that repeat: no date, and ids of an SVG that do not come by chance. Letters stay letters.
+    # Bytes that repeat: no date, and ids of an SVG that are not random. Letters stay text.
     how = {"backend": "agg", "svg.hashsalt": "medianmap", "svg.fonttype": "none"}
     date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format_, {})
     with require("matplotlib", "plot", "A picture").rc_context(how):

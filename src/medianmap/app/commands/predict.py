@@ -25,7 +25,7 @@ from ..terminal import close, is_stdout, shows_progress, speaking, watched
 @click.option(
     "--block", type=click.IntRange(1), default=8192, show_default=True, metavar="N", help="Objects at a time."
 )
-@click.option("--restart", is_flag=True, help="Start anew, instead of going on with what an earlier run left.")
+@click.option("--restart", is_flag=True, help="Start again, instead of continuing what an earlier run left.")
 @speaking
 def predict(
     model: Path, file: Path, out: Path, read: Mapping[str, Any], threads: int | None, block: int, restart: bool
