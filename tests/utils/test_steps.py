@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.fits import write_words
 
-from medianmap import MedianKMeans, MedianSOM, check_dissimilarity
+from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, check_dissimilarity
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
 from medianmap.app.terminal import Watch, stage_bars
@@ -15,7 +15,7 @@ from medianmap.explore import layout, prototype_dissimilarities
 from medianmap.readers import read
 from medianmap.refine import refine_som, swap_medoids
 from medianmap.sources.all_pairs import all_pairs
-from medianmap.utils.progress import followed, in_steps, step
+from medianmap.utils.progress import epochs_watched, followed, in_steps, step
 
 
 def squared(points):
@@ -134,3 +134,18 @@ def test_a_file_tells_how_much_of_it_is_read(tmp_path):
     assert set(totals) == {size}
     assert done[-1] == size
     assert len(set(done)) > 3
+
+
+def test_epochs_are_watched_from_around_a_fit_and_no_map_keeps_the_watcher(rng, caplog):
+    X, seen, own = rng.normal(size=(40, 2)), [], []
+    with epochs_watched(seen.append), caplog.at_level("INFO", logger="medianmap"):
+        fitted = MedianNeuralGas(3, n_epochs=4, n_init=2, n_jobs=2, random_state=0, on_epoch=own.append).fit(X)
+        assert seen == own
+        assert {epoch.run for epoch in seen} == {0, 1}
+        assert sum("sigma" in record.message for record in caplog.records) == len(seen)
+        plain = MedianNeuralGas(3, n_epochs=4, n_init=2, n_jobs=2, random_state=0).fit(X)
+    assert len(seen) == 2 * len(own)
+    assert plain.on_epoch is None
+    assert plain.labels_.tolist() == fitted.labels_.tolist()
+    MedianNeuralGas(3, n_epochs=4, random_state=0).fit(X)
+    assert len(seen) == 2 * len(own)

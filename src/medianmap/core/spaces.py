@@ -38,7 +38,7 @@ from ..sources.base import (
     points_to,
     rows_per_panel,
 )
-from ..sources.memory import DenseSource, RectangleSource, SubsetSource
+from ..sources.memory import DenseSource, SubsetSource
 from ..utils.threads import limited, run_chunks
 
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.
@@ -154,7 +154,7 @@ class _OnSource:
         return self.source if isinstance(points, slice) else SubsetSource(self.source, points)
 
     def query_data(self, queries: Index, points: IntArray) -> Source:
-        return RectangleSource(self.source, np.arange(self.n_points)[queries], points)
+        return SubsetSource(self.source, np.arange(self.n_points)[queries], points)
 
 
 @dataclass(frozen=True)

@@ -100,9 +100,7 @@ class PairSource(PairTable):
     def _column_types(self) -> dict[str, str]:
         if self.kind in DATABASES:
             self.relation = quoted_table(self._only_table())
-        described = self._query(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {self.relation})", [])
-        rows = [pair for names, kinds in described for pair in zip(names.to_pylist(), kinds.to_pylist(), strict=True)]
-        return dict(rows)
+        return self._pairs_of(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {self.relation})", [])
 
     def _only_table(self) -> str:
         """The table asked for, or the only one."""

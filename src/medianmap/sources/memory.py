@@ -55,14 +55,15 @@ class DenseSource(OwnSource):
 
 @dataclass(frozen=True)
 class SubsetSource(OwnSource):
-    """The rows and columns `keep` (n,) of another source, renumbered 0 .. n-1."""
+    """D[rows, cols] of another source, renumbered from 0: rows (n,) and cols (k,), the same points if cols is None."""
 
     base: Source
-    keep: IntArray
+    rows: IntArray
+    cols: IntArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
-        return len(self.keep), len(self.keep)
+        return len(self.rows), len(self.rows if self.cols is None else self.cols)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -70,36 +71,14 @@ class SubsetSource(OwnSource):
 
     @property
     def symmetric(self) -> bool:
-        return self.base.symmetric
+        return self.cols is None and self.base.symmetric
 
     @property
     def ids(self) -> Sequence[str] | None:
-        return None if self.base.ids is None else [self.base.ids[i] for i in self.keep]
+        return None if self.cols is not None or self.base.ids is None else [self.base.ids[i] for i in self.rows]
 
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
-        return self.base.block(self.keep[rows], self.keep[cols])
-
-
-@dataclass(frozen=True)
-class RectangleSource(OwnSource):
-    """D[rows, cols] of another source (n, k), renumbered from 0: queries for a map fitted to the points `cols`."""
-
-    base: Source
-    rows: IntArray
-    cols: IntArray
-    symmetric = False  # rows and columns are different points
-    ids = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.rows), len(self.cols)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.base.dtype
-
-    def block(self, rows: Index, cols: Index) -> NDArray[Any]:
-        return self.base.block(self.rows[rows], self.cols[cols])
+        return self.base.block(self.rows[rows], (self.rows if self.cols is None else self.cols)[cols])
 
 
 def condensed_size(length: int) -> int | None:

@@ -182,6 +182,11 @@ class PairTable(OwnSource, ABC):
             if batch.num_rows:
                 yield batch.columns
 
+    def _pairs_of(self, sql: str, lists: list[list[str]]) -> dict[str, str]:
+        """The answer to a query of two columns of text, as a dictionary."""
+        answer = self._query(sql, lists)
+        return {key: value for a, b in answer for key, value in zip(a.to_pylist(), b.to_pylist(), strict=True)}
+
     def _three_columns(self, columns: Sequence[str] | None) -> tuple[Columns, tuple[str, str]]:
         types = self._column_types()
         if columns is None:

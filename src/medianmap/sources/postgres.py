@@ -63,14 +63,10 @@ class PostgresSource(PairTable):
             "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute "
             "WHERE attrelid = to_regclass(($1::text[])[1]) AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
         )
-        rows = [
-            pair
-            for names, kinds in self._query(sql, [[self.relation]])
-            for pair in zip(names.to_pylist(), kinds.to_pylist(), strict=True)
-        ]
-        if not rows:
+        types = self._pairs_of(sql, [[self.relation]])
+        if not types:
             raise ValueError(f"{self.where} is not in the database, or you may not read it; check its name and schema.")
-        return dict(rows)
+        return types
 
     def _listed(self, parameter: str, column: int) -> str:
         ids = f"unnest(CAST({parameter}::text[] AS {self.types[column]}[]))"

@@ -38,7 +38,11 @@ class Sidecar:
     medianmap: str = __version__
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self), indent=1)
+        """ValueError for parameters that JSON cannot hold."""
+        try:
+            return json.dumps(asdict(self), indent=1)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"The parameters cannot be written to the sidecar ({error}); give plain values.") from None
 
 
 def sidecar_path(path: Path) -> Path:
@@ -66,7 +70,7 @@ def write_store(
         metric=metric,
         parameters={} if parameters is None else dict(parameters),
     )
-    text = json_or_refuse(sidecar)
+    text = sidecar.as_json()
     with atomic(path) as file:
         header = {"descr": np.dtype(sidecar.dtype).str, "fortran_order": False, "shape": source.shape}
         np.lib.format.write_array_header_1_0(file, header)
@@ -75,14 +79,6 @@ def write_store(
         sidecar_path(path).unlink(missing_ok=True)  # an old sidecar must not describe the new matrix
     write_text(sidecar_path(path), text)
     return open_store(path)
-
-
-def json_or_refuse(sidecar: Sidecar) -> str:
-    """The sidecar as JSON; ValueError for parameters that JSON cannot hold."""
-    try:
-        return sidecar.as_json()
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"The parameters cannot be written to the sidecar ({error}); give plain values.") from None
 
 
 def open_store(path: str | PathLike[str]) -> DenseSource:
