@@ -20,7 +20,7 @@ from ..utils.extras import require
 from ..utils.files import atomic, packed
 from ..utils.fingerprint import digest
 from ..utils.progress import OnProgress, step
-from ..utils.resumable import RESTART, GrowingText, difference, growing_text
+from ..utils.resumable import GrowingText, difference, growing_text, refuse_other
 from ..utils.threads import limited
 from .nearest import BORDER_RATIO, Nearest, nearest_blocks, ratios, two_nearest
 from .queries import Block, Queries, as_queries, dissimilarities, exemplar_places, map_of
@@ -219,14 +219,14 @@ def _pass(
         rows.vouch()
         kept = rows.marks[-1].n if rows.marks else 0
         raise KeyboardInterrupt(
-            f"{kept} objects of {rows.path.name} are assigned and kept; run the same again to go on."
+            f"{kept} objects of {rows.path.name} are assigned and kept; run the same again to continue."
         ) from None
     except Exception as failure:
         if not isinstance(failure, OSError):  # a disk that took no block will not take a vouch for it
             rows.vouch()
         raise
     if n < resumed:
-        raise _other_data(rows, f"it ends after {n} objects, and there were {resumed}")
+        refuse_other(rows.path, f"other data: X ends after {n} objects, and there were {resumed}")
     rows.finish(_writer(rows.path, answers))
     return Assigned(rows.path, n, resumed, hits, error, time.perf_counter() - started)
 
@@ -235,13 +235,9 @@ def _earlier(rows: GrowingText, k: int, block: Block) -> tuple[IntArray, FloatAr
     """Nearest prototypes and dissimilarities of block k as an earlier run wrote them, if it was the same block."""
     mark = rows.marks[k]
     if mark.n != block.start + len(block) or mark.signature != block.signature():
-        raise _other_data(rows, f"objects {block.start} to {block.start + len(block) - 1} differ")
+        refuse_other(rows.path, f"other data: objects {block.start} to {block.start + len(block) - 1} differ")
     lines = [line.split(b"\t", 3) for line in rows.block(k).split(b"\n")[:-1]]
     return np.array([int(line[1]) for line in lines], np.intp), np.array([float(line[2]) for line in lines])
-
-
-def _other_data(rows: GrowingText, how: str) -> ValueError:
-    return ValueError(f"X is not what {rows.path} was begun with: {how}; {RESTART}")
 
 
 def _writer(path: Path, answers: Answers) -> Callable[[Path], None] | None:

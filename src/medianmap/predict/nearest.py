@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,12 +71,7 @@ def two_best(model: Any, X: Any, *, n_jobs: int | None = None, on_progress: OnPr
     queries = as_queries(fitted, X, None)
     n_jobs = fitted.n_jobs if n_jobs is None else n_jobs
     blocks = nearest_blocks(queries, rows_per_panel(len(fitted.hits_)), n_jobs, on_progress)
-    return points_table([nearest for _, nearest in blocks])
-
-
-def points_table(parts: Iterable[Nearest]) -> NDArray[Any]:
-    """The records of `two_best` from the two nearest prototypes of consecutive blocks of points."""
-    first, d, second, e = (np.concatenate(column) for column in zip(*parts, strict=True))
+    first, d, second, e = (np.concatenate(column) for column in zip(*(nearest for _, nearest in blocks), strict=True))
     return table(
         point=np.arange(len(first)),
         prototype=first,
