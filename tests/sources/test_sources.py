@@ -13,8 +13,7 @@ from support.maps import blobs
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, as_dissimilarity
 from medianmap.sources import CondensedSource, DenseSource, Source, SubsetSource, base
-from medianmap.sources.base import ALL, columns, points_to
-from medianmap.sources.memory import condensed_size
+from medianmap.sources.base import ALL, columns, condensed_size, points_to
 
 
 def python_euclidean(a, b):

@@ -16,8 +16,7 @@ from support.pair_tables import pair_rows, write_tables
 from medianmap import MedianKMeans, as_dissimilarity
 from medianmap.readers import read
 from medianmap.sources import PairSource, Source, base
-from medianmap.sources.base import ALL
-from medianmap.sources.memory import DenseSource, ExpensiveSource, PartlyKeptSource
+from medianmap.sources.base import ALL, DenseSource, ExpensiveSource, PartlyKeptSource
 
 duckdb = optional("duckdb")
 pa = optional("pyarrow")

@@ -17,8 +17,7 @@ from ..predict.nearest import two_best
 from ..predict.queries import ToPrototypes, map_of
 from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
 from ..sources.all_pairs import all_pairs
-from ..sources.base import ToPoints
-from ..sources.memory import fits
+from ..sources.base import ToPoints, fits
 from ..utils.fingerprint import digest
 from ..utils.progress import epochs_watched, step
 from ..utils.threads import limited

@@ -18,8 +18,7 @@ from ..search.canonical import LANES, canonical_dot
 from ..search.exhaustive import product_costs
 from ..search.frame import FieldWeights, RankWeights, Weights
 from ..search.screens import LARGEST, as_float32, product_work, weight_product
-from ..sources.base import FloatArray, IntArray, panels
-from ..sources.memory import DenseSource
+from ..sources.base import DenseSource, FloatArray, IntArray, panels
 from ..utils.threads import limited, run_chunks
 from .neighborhood import Lattice, h
 from .quality import kmeans_cost, neural_gas_cost, som_cost

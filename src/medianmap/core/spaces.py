@@ -27,10 +27,12 @@ from ..search import Search, make_search
 from ..search.frame import Weights
 from ..sources.base import (
     ALL,
+    DenseSource,
     FloatArray,
     Index,
     IntArray,
     Source,
+    SubsetSource,
     mean_of_pairs,
     panels,
     plain,
@@ -38,7 +40,6 @@ from ..sources.base import (
     points_to,
     rows_per_panel,
 )
-from ..sources.memory import DenseSource, SubsetSource
 from ..utils.threads import limited, run_chunks
 
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.

@@ -32,11 +32,18 @@ from ..sources import (
     open_npy,
     points_to,
 )
-from ..sources.base import FloatArray, IntArray, is_source
+from ..sources.base import (
+    FloatArray,
+    IntArray,
+    PartlyKeptSource,
+    condensed_size,
+    is_source,
+    kept_if_expensive,
+    with_objects,
+)
 from ..sources.checks import as_objects, n_dims, refuse_bad_entries
-from ..sources.computed import checked_objects, take, with_objects
+from ..sources.computed import checked_objects, take
 from ..sources.duckdb import is_pair_store
-from ..sources.memory import PartlyKeptSource, condensed_size, kept_if_expensive
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
 from ..utils.progress import EPOCH_WATCHER
 from ..utils.threads import limited
@@ -270,9 +277,7 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         """The source to train on: parameters fixed, expensive dissimilarities kept in memory, entries checked."""
         source = self._resolved(source, m)
         source = kept_if_expensive(source)
-        if not isinstance(
-            source, PartlyKeptSource
-        ):  # each value is checked when it is computed, and a pass is expensive
+        if not isinstance(source, PartlyKeptSource):  # which checks values as they come, and reads them anew each time
             check_entries(source, K * float(m.sum()))
         return source
 

@@ -15,10 +15,9 @@ from ..core.vectors import squared_distances
 from ..estimators.base import BaseMap
 from ..estimators.fit import replace_fitted
 from ..metrics.base import BoundMetric
-from ..sources.base import FloatArray, IntArray, Source
+from ..sources.base import DenseSource, FloatArray, IntArray, Source, fits
 from ..sources.checks import as_objects, check_vectors, refuse_bad_entries
 from ..sources.computed import ComputedSource, parts_to_compute, take
-from ..sources.memory import DenseSource, fits
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators.base import BaseMap
 from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity, check_queries
-from ..sources.base import ALL, FloatArray, Index, IntArray, is_source, panels
+from ..sources.base import ALL, FloatArray, Index, IntArray, condensed_size, is_source, panels
 from ..sources.checks import n_dims
 from ..sources.duckdb import is_pair_store
-from ..sources.memory import condensed_size
 from ..sources.stored import open_matrix
 from ..utils.fingerprint import digest
 from ..utils.threads import n_threads, run_chunks

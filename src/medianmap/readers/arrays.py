@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.memory import condensed_size
+from ..sources.base import condensed_size
 from ..utils.checks import refuse_duplicate_ids
 from ..utils.extras import require
 from .opening import Opened

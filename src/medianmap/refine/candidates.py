@@ -10,8 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity, check_entries
-from ..sources.base import FloatArray, IntArray, candidate_rows, columns, panels, rows_fit, rows_per_panel
-from ..sources.memory import kept_if_expensive
+from ..sources.base import (
+    FloatArray,
+    IntArray,
+    candidate_rows,
+    columns,
+    kept_if_expensive,
+    panels,
+    rows_fit,
+    rows_per_panel,
+)
 from ..utils.checks import check_count, check_weights
 from ..utils.threads import run_chunks
 

@@ -15,11 +15,22 @@ from numpy.typing import NDArray
 from ..metrics.registry import bind
 from ..utils.checks import check_ids, refuse_duplicate_ids
 from ..utils.resumable import journal_path
-from .base import ALL, Source, columns, is_source, panels, points_to, rows_per_panel
+from .base import (
+    ALL,
+    CondensedSource,
+    DenseSource,
+    Source,
+    SubsetSource,
+    columns,
+    condensed_size,
+    is_source,
+    panels,
+    points_to,
+    rows_per_panel,
+)
 from .checks import as_numbers, as_objects, check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComparedSource, ComputedSource
 from .duckdb import PairSource, is_pair_store
-from .memory import CondensedSource, DenseSource, SubsetSource, condensed_size
 from .postgres import PostgresSource
 from .stored import open_matrix, open_npy, open_store, sidecar_path, write_store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,19 @@ from ..metrics.base import BoundMetric
 from ..utils.fingerprint import digest
 from ..utils.progress import in_steps
 from ..utils.threads import outer_threads, run_chunks
-from .base import ALL, Index, OwnSource, Source, panels
-from .memory import DenseSource, PartlyKeptSource, fits, partly_kept
+from .base import (
+    ALL,
+    DenseSource,
+    HoldsObjects,
+    Index,
+    OwnSource,
+    PartlyKeptSource,
+    Source,
+    fits,
+    panels,
+    partly_kept,
+    with_objects,
+)
 
 # Objects of a sample that are compared with all others between two steps of a progress bar.
 ROWS_PER_STEP = 32
@@ -154,14 +165,6 @@ class ComputedSource(ObjectSource):
         for rows, cols in parts_to_compute(n, self.symmetric):
             self.fill(D, rows, cols)
         return DenseSource(D, self.symmetric, self.ids)
-
-
-HoldsObjects: TypeAlias = "ComparedSource | ComputedSource"
-
-
-def with_objects(source: Source) -> HoldsObjects | None:
-    """The source, if it holds the objects and their metric; None if it holds dissimilarities alone."""
-    return source if isinstance(source, ComparedSource | ComputedSource) else None
 
 
 def checked_objects(source: Source, metric: BoundMetric) -> HoldsObjects:

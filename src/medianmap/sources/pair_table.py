@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import refuse_duplicate_ids
-from .base import ALL, FloatArray, Index, IntArray, OwnSource
-from .memory import DenseSource, PartlyKeptSource, fits, partly_kept
+from .base import ALL, DenseSource, FloatArray, Index, IntArray, OwnSource, PartlyKeptSource, fits, partly_kept
 
 Columns: TypeAlias = "tuple[str, str, str]"
 

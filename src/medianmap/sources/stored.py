@@ -16,8 +16,7 @@ from .._version import __version__
 from ..utils.checks import check_ids
 from ..utils.files import atomic, write_text
 from ..utils.resumable import journal_path
-from .base import ALL, Source, panels, rows_per_panel
-from .memory import DenseSource
+from .base import ALL, DenseSource, Source, panels, rows_per_panel
 
 
 @dataclass(frozen=True)

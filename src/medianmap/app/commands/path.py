@@ -87,7 +87,7 @@ def _compared(
 ) -> tuple[Any, dict[str, Any]]:
     """What the maps are fitted to, and by which metric; all pairs are computed here where that saves time."""
     from ...sources.all_pairs import all_pairs
-    from ...sources.memory import fits
+    from ...sources.base import fits
 
     given = read_given(str(file), read)
     metric = chosen_metric(given, metric)
