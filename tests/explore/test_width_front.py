@@ -98,28 +98,17 @@ def test_warm_runs_take_up_the_map_before(rng, monkeypatch):
         np.testing.assert_array_equal(start, before)
 
 
-class ShapedSOM(MedianSOM):
-    """A SOM with a choice of neighbourhood, as `width_front` finds one."""
-
-    def __init__(
-        self, grid=GRID, *, neighborhood="exponential", metric="precomputed", metric_params=None, n_epochs=10,
-        sigma_start=None, sigma_end=0.01, init="random", random_state=0,
-    ):  # fmt: skip
-        given = {"metric": metric, "metric_params": metric_params, "n_epochs": n_epochs, "sigma_start": sigma_start}
-        super().__init__(grid, **given, sigma_end=sigma_end, init=init, random_state=random_state)
-        self.neighborhood = neighborhood
-
-
-def test_neighbourhoods_are_compared_where_there_is_a_choice(rng):
+def test_neighbourhoods_are_compared(rng):
     D = blob_distances(rng)
-    shaped = ShapedSOM()
-    shapes = ["exponential", "gaussian"] if "neighborhood" in MedianSOM().get_params() else ["exponential", "any"]
-    found = width_front(shaped, D, [1, 0.1], neighborhoods=shapes, n_restarts=2)
+    shaped = som()
+    shapes = ["exponential", "gaussian"]
+    found = width_front(shaped, D, [1, 0.1], neighborhoods=[*shapes, "gaussian"], n_restarts=2)
+    assert (found.som_cost[:2] != found.som_cost[2:]).any()
     assert found.neighborhood.tolist() == [shapes[0]] * 2 + [shapes[1]] * 2
     assert found.widths.tolist() == [1, 0.1, 1, 0.1]
     own = width_front(shaped, D, [1, 0.1], n_restarts=2)
     np.testing.assert_array_equal(own.som_cost, found.som_cost[:2])
-    assert width_front(ShapedSOM(neighborhood=shapes[1]), D, [1], n_restarts=1).neighborhood.tolist() == [shapes[1]]
+    assert width_front(som(neighborhood=shapes[1]), D, [1], n_restarts=1).neighborhood.tolist() == [shapes[1]]
     with pytest.raises(ValueError, match="neighborhoods is 'gaussian'; pass a list of names"):
         width_front(shaped, D, [1], neighborhoods="gaussian")
 
@@ -171,9 +160,6 @@ def test_errors(rng):
         width_front(som(sigma_start=0.5), D, [1, 0.1])
     with pytest.raises(ValueError, match="the number of neurons = 12 exceeds n_samples = 5"):
         width_front(som(), D[:5, :5], [1])
-    if "neighborhood" not in MedianSOM().get_params():
-        with pytest.raises(ValueError, match="MedianSOM has no parameter neighborhood; leave neighborhoods out"):
-            width_front(som(), D, [1], neighborhoods=["gaussian"])
 
 
 # --- the picture -----------------------------------------------------------------------------------------------------
@@ -202,7 +188,7 @@ def test_the_display_draws_the_front(rng, tmp_path):
     assert display.figure_.get_size_inches()[0] == 6
     assert (tmp_path / "front.png").stat().st_size > 10_000
 
-    shaped = width_front(ShapedSOM(), blob_distances(rng), [1, 0.1], n_restarts=1)
+    shaped = width_front(som(), blob_distances(rng), [1, 0.1], n_restarts=1)
     _, ax = plt.subplots()
     assert WidthFrontDisplay(shaped).plot(ax=ax).ax_ is ax
     assert ax.get_legend() is None

@@ -20,9 +20,9 @@ class Stability:
     points : (n,) the points of the sample.
     prototypes : (n_restarts, n) nearest prototype of each of them in each run.
     together : (n, n) share of the runs in which two points share a prototype.
-    per_point : (n,) sum_l together_il^2 / sum_l together_il over the others l: how firmly a point's company is its own;
-        1 where it is the same, or none, in every run.
-    agreement : mean adjusted Rand index of all pairs of runs; 1 where all are the same, about 0 by chance.
+    per_point : (n,) sum_l together_il^2 / sum_l together_il over the others l: how consistently a point is grouped with
+        the same points; 1 if it is with the same points, or alone, in every run.
+    agreement : mean adjusted Rand index of all pairs of runs; 1 if all are the same, about 0 by chance.
     """
 
     points: IntArray
@@ -45,7 +45,7 @@ def restart_stability(
 
     estimator : a map or a PatchClusterer, fitted or not; clones of it are fitted.
     X : the training data. If a metric is expensive, compute its matrix once and pass metric="precomputed".
-    n_points : most points of the sample; `together` holds the square of it.
+    n_points : size of the sample at most; `together` holds the square of it.
     random_state : seeds the starts and the sample; the estimator's own is not used.
     """
     check_count(n_restarts, "n_restarts", at_least=2)

@@ -25,9 +25,9 @@ class WidthFront:
     """Figures for every end width (P,), from the largest down, one neighbourhood after the other, and R runs each.
 
     widths : (P,) sigma_end.
-    neighborhood : (P,) the shape of the neighbourhood, "exponential" where the map has no choice.
+    neighborhood : (P,) the shape of the neighbourhood.
     topographic_error, quantization_error : (P, R) both better when lower; see `quality`.
-    som_cost : (P, R) what the map minimises, at its own width: it grows with the width and compares maps of one width.
+    som_cost : (P, R) what the map minimises, at its own width: compare it only between maps of the same width.
     epochs : (P, R) epochs of each fit.
     on_front : (P,) whether no other width is as good in the means of both errors and better in one.
     prototypes : for every width the indices (K,) or vectors (K, M) of the map of least cost, as `init` takes them.
@@ -75,7 +75,7 @@ def width_front(
     X, sample_weight : as the estimator's `fit` takes them
     widths : values of `sigma_end`, in any order
     neighborhoods : list of str or None
-        Shapes to compare, for maps that have the parameter `neighborhood`; None takes the map's own.
+        Shapes to compare, values of the parameter `neighborhood`; None takes the map's own.
     n_restarts : int, default=5
         Runs over all widths from different starts, the same for every width; single runs differ by more than near
         widths do. (With `init="embedding"` and at most 200 points there is only one start.)
@@ -118,21 +118,18 @@ def width_front(
     seeds, _ = random_seeds(estimator, random_state, n_restarts)
     n_fits = len(shapes) * n_restarts * len(falling)
     fits = refits(estimator, given, m, K, n_fits, on_progress).of_positive_weight()
-    runs = [[_run(fits, choice, falling, warm, seed) for seed in seeds] for choice in shapes.values()]
-    maps = [list(row) for shape in runs for row in zip(*shape, strict=True)]  # (P, R)
-    order, error, cost = (
-        np.array([[getattr(each, name) for each in row] for row in maps])
-        for name in ("topographic_error", "quantization_error", "som_cost")
-    )
+    runs = [[_run(fits, shape, falling, warm, seed) for seed in seeds] for shape in shapes]
+    maps = [list(row) for of_shape in runs for row in zip(*of_shape, strict=True)]  # (P, R)
+    figures = {
+        name: np.array([[getattr(each, name) for each in row] for row in maps])
+        for name in ("topographic_error", "quantization_error", "som_cost", "epochs")
+    }
     return WidthFront(
-        np.tile(falling, len(shapes)),
-        np.repeat(list(shapes), len(falling)),
-        order,
-        error,
-        cost,
-        np.array([[each.epochs for each in row] for row in maps]),
-        pareto(order.mean(axis=1), error.mean(axis=1)),
-        tuple(fits.as_given(min(row, key=lambda each: each.som_cost).prototypes) for row in maps),
+        widths=np.tile(falling, len(shapes)),
+        neighborhood=np.repeat(shapes, len(falling)),
+        **figures,
+        on_front=pareto(figures["topographic_error"].mean(axis=1), figures["quantization_error"].mean(axis=1)),
+        prototypes=tuple(fits.as_given(min(row, key=lambda each: each.som_cost).prototypes) for row in maps),
     )
 
 
@@ -147,12 +144,12 @@ class _Map:
     epochs: int
 
 
-def _run(fits: Refits, choice: dict[str, str], falling: list[float], warm: bool, seed: int) -> list[_Map]:
-    """A map for every width, the neighbourhood being as `choice` says."""
+def _run(fits: Refits, shape: str, falling: list[float], warm: bool, seed: int) -> list[_Map]:
+    """A map for every width, with a neighbourhood of this shape."""
     maps: list[_Map] = []
-    for params in _schedules(clone(fits.estimator).set_params(**choice), falling, warm):
+    for params in _schedules(fits.estimator, falling, warm):
         start = {"init": maps[-1].prototypes} if warm and maps else {}
-        fitted, trained = fits.fit({"random_state": seed, **choice, **params, **start})
+        fitted, trained = fits.fit({"random_state": seed, "neighborhood": shape, **params, **start})
         G, m, K = trained.G, trained.m, len(fitted.hits_)
         order = topographic_error(G, fitted.lattice_, m)
         cost = fitted._plan(K).assignment(G, params["sigma_end"], m).cost
@@ -167,16 +164,13 @@ def pareto(a: FloatArray, b: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(~(no_worse & better).any(axis=0))
 
 
-def _shapes(estimator: Any, neighborhoods: Any) -> dict[str, dict[str, str]]:
-    """Shape -> the parameters that choose it."""
-    own = estimator.get_params(deep=False).get("neighborhood")
+def _shapes(estimator: Any, neighborhoods: Any) -> list[str]:
+    """The shapes of the neighbourhood to compare, each once."""
     if neighborhoods is None:
-        return {own or "exponential": {}}
-    if own is None:
-        raise ValueError(f"{type(estimator).__name__} has no parameter neighborhood; leave neighborhoods out.")
+        return [estimator.neighborhood]
     if isinstance(neighborhoods, str) or not all(isinstance(shape, str) for shape in neighborhoods):
         raise ValueError(f"neighborhoods is {neighborhoods!r}; pass a list of names, for example ['gaussian'].")
-    return {shape: {"neighborhood": shape} for shape in neighborhoods}
+    return list(dict.fromkeys(neighborhoods))
 
 
 def _schedules(estimator: Any, falling: list[float], warm: bool) -> list[dict[str, Any]]:
@@ -185,7 +179,7 @@ def _schedules(estimator: Any, falling: list[float], warm: bool) -> list[dict[st
         return [{"sigma_end": width} for width in falling]
     sigmas = clone(estimator).set_params(sigma_end=falling[0])._plan(estimator._size()[0]).sigmas
     starts = [float(sigmas[0]), *falling[:-1]]
-    # Every part has the share of the epochs that it has of the way.
+    # Each part gets a share of the epochs in proportion to its length on the logarithmic scale of sigma.
     ways = np.log(np.divide(starts, falling))
     shares = ways / max(ways.sum(), np.finfo(float).tiny)
     return [
