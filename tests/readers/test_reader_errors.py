@@ -129,7 +129,7 @@ BAD = {
     "PHYLIP count": ("D.phy", "3\na 0 1\nb 1 0\n", {}, r"row of 'a' \(line 2\) has 2 numbers where 3 are expected"),
     "PHYLIP too long": ("D.phy", "1\na 0\nb 1\n", {}, "says 1 points, but there is another row in line 3"),
     "PHYLIP ragged": ("D.phy", "2\na 0 1\nb 1 0 7\n", {}, r"row of 'b' \(line 3\) has 3 numbers where 2 are expected"),
-    "PHYLIP text": ("D.phy", "2\na 0 1\nb 1 x\n", {}, "line 3, in the row of 'b', has 'x'"),
+    "PHYLIP text": ("D.phy", "2\na 0 1\nb 1 x\n", {}, "line 3, column 3 is 'x'"),
     "PHYLIP twice": ("D.phy", "2\na 0 1\na 1 0\n", {}, "rows 1 and 2 have the same id 'a'"),
     "PHYLIP names": ("D.phy", "1\na 0\n", {"names": "loose"}, "names is 'loose'; choose one of"),
     "PHYLIP nameless": ("D.phy", "2\n           0 1\nbbbbbbbbbb 1 0\n", {"names": "strict"}, "line 2 has no name"),

@@ -37,18 +37,13 @@ def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
         close = get_close_matches(metric, [*known, "precomputed"], n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(f"There is no metric {metric!r}.{hint} `medianmap metrics` lists the names.")
-    _refuse_unknown(known[metric], params or {})
-    return BoundMetric(known[metric], dict(params or {}))
-
-
-def _refuse_unknown(metric: Metric, params: Mapping[str, Any]) -> None:
-    names = [parameter.name for parameter in metric.parameters]
-    unknown = [name for name in params if name not in names]
+    names = [parameter.name for parameter in known[metric].parameters]
+    unknown = [name for name in params or {} if name not in names]
     if names and unknown:
         raise ValueError(
-            f"The metric {metric.name!r} does not work with metric_params {unknown}; its parameters are "
-            f"{', '.join(names)}."
+            f"The metric {metric!r} does not work with metric_params {unknown}; its parameters are {', '.join(names)}."
         )
+    return BoundMetric(known[metric], dict(params or {}))
 
 
 def from_callable(function: Callable[..., Any]) -> Metric:

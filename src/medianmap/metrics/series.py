@@ -133,7 +133,10 @@ def erp_block(a: Any, b: Any, *, gap: float = 0.0) -> NDArray[np.float64]:
 def _prepare(objects: list[Any], *, name: str, **params: Any) -> list[NDArray[np.float64]]:
     """Every series as a 1-D array of finite numbers, at least one."""
     for key, value in params.items():
-        _check_parameter(key, value)
+        if key != "window":
+            check_nonnegative(abs(value) if key == "gap" and isinstance(value, Real) else value, key)
+        elif value is not None:
+            check_count(value, key)
     return [_series(thing, i, name) for i, thing in enumerate(objects)]
 
 
@@ -151,14 +154,6 @@ def _series(thing: Any, i: int, name: str) -> NDArray[np.float64]:
         found = "NaN" if np.isnan(series[bad[0]]) else "inf"
         raise ValueError(f"X[{i}][{bad[0]}] is {found}; a series must be finite numbers. Fill in or drop that value.")
     return series
-
-
-def _check_parameter(key: str, value: Any) -> None:
-    if key == "window":
-        if value is not None:
-            check_count(value, key)
-    else:
-        check_nonnegative(abs(value) if key == "gap" and isinstance(value, Real) else value, key)
 
 
 for _name, _function, _summary, _parameters in (

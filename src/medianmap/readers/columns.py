@@ -124,8 +124,10 @@ def is_text(column: Sequence[str]) -> bool:
     return not is_numeric(column) and any(cell.strip().lower() not in UNKNOWN for cell in column)
 
 
-def numbers(cells: Sequence[str], line: int, first_column: int, header: Sequence[str] | None, name: str) -> list[float]:
-    """The cells as numbers; ValueError names the first that is not one by line and column (counted from 1)."""
+def numbers(
+    cells: Sequence[str], line: int, columns: Sequence[int], header: Sequence[str] | None, name: str
+) -> list[float]:
+    """The cells of these columns as numbers; ValueError names the first that is not one by line and column, from 1."""
     try:
         values = list(map(float, cells))
         if "_" not in "".join(cells):
@@ -133,7 +135,7 @@ def numbers(cells: Sequence[str], line: int, first_column: int, header: Sequence
     except ValueError:
         pass
     at = next(k for k, cell in enumerate(cells) if not is_number(cell))
-    column = first_column + at
+    column = columns[at]
     titled = f" ({header[column]!r})" if header and column < len(header) and header[column] else ""
     found = repr(cells[at]) if cells[at].strip() else "empty"
     hint = " Write decimals with a point." if "," in cells[at] else ""

@@ -13,7 +13,7 @@ from ..sources import Source, as_dissimilarity
 from ..sources.base import ALL, panels, rows_per_panel
 from ..utils.checks import check_choice, refuse_duplicate_ids
 from ..utils.files import atomic, packed
-from .columns import is_number
+from .columns import is_number, numbers
 from .opening import Opened
 from .records import Matrix, numbered_ids
 from .similarity import finish
@@ -99,12 +99,13 @@ def _rows(body: Sequence[Line], n: int, split: Split, name: str) -> Rows:
         row_name, cells = split(line)
         if not row_name:
             raise ValueError(f"{name}: line {number} has no name; every row starts with the name of its point.")
-        values = _numbers(cells, number, row_name, name)
+        values = numbers(cells, number, range(1, 1 + len(cells)), None, name)  # column 1 is the name
         if shape is None:
             shape = _shape(len(values), n)
         need = shape(len(rows))
         while len(values) < need and k < len(body) and is_number(body[k][1].split()[0]):  # a row may take several lines
-            values += _numbers(body[k][1].split(), body[k][0], row_name, name)
+            cells = body[k][1].split()
+            values += numbers(cells, body[k][0], range(len(cells)), None, name)
             k += 1
         if len(values) != need:
             raise ValueError(
@@ -124,13 +125,6 @@ def _shape(first: int, n: int) -> Callable[[int], int]:
     if first == 1 and n > 1:
         return lambda row: row + 1
     return lambda row: n
-
-
-def _numbers(cells: Sequence[str], line: int, row_name: str, name: str) -> list[float]:
-    bad = next((cell for cell in cells if not is_number(cell)), None)
-    if bad is not None:
-        raise ValueError(f"{name}: line {line}, in the row of {row_name!r}, has {bad!r} where a number is needed.")
-    return [float(cell) for cell in cells]
 
 
 def _square(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:

@@ -128,18 +128,9 @@ def _iter_rows(opened: Opened, asked: TableOptions, layout: Layout) -> Iterator[
                 raise ValueError(f"{where} has an empty string; pass allow_empty=True if this is meant.")
             check(object, where)
         else:
-            object = _vector(cells, layout, line, opened.name)
+            coordinates = [cells[k] for k in layout.objects]
+            object = np.array(numbers(coordinates, line, layout.objects, layout.header, opened.name))
         yield Record(name, object, None if layout.label is None else cells[layout.label].strip())
-
-
-def _vector(cells: list[str], layout: Layout, line: int, name: str) -> Any:
-    """The coordinates of one row (M,)."""
-    try:
-        return np.array(numbers([cells[k] for k in layout.objects], line, 0, None, name))
-    except ValueError:
-        for k in layout.objects:  # again one by one: the message names the column of the file, not the coordinate
-            numbers([cells[k]], line, k, layout.header, name)
-        raise
 
 
 def _iter_series(opened: Opened, asked: TableOptions, sample: Sample) -> Iterator[Record]:
@@ -159,7 +150,7 @@ def _iter_series(opened: Opened, asked: TableOptions, sample: Sample) -> Iterato
         places = [at for at in range(len(cells)) if at not in (at_id, at_label)]
         if not places or max(at_id or 0, at_label or 0) >= len(cells):
             raise ValueError(f"{opened.name}: line {line} holds no series; the file may be truncated.")
-        values = [value for at in places for value in numbers([cells[at]], line, at, names, opened.name)]
+        values = numbers([cells[at] for at in places], line, places, names, opened.name)
         name = str(k) if at_id is None else cells[at_id].strip()
         yield Record(name, np.array(values), None if at_label is None else cells[at_label].strip())
 
@@ -240,10 +231,10 @@ def _read(opened: Opened, sample: Sequence[Sequence[str]], asked: TableOptions, 
         if row_names and not rows[-1]:
             raise ValueError(f"{opened.name}: line {line} has an empty id; give every row a name.")
         try:
-            row = numbers(cells[first:], line, first, names, opened.name)
+            row = numbers(cells[first:], line, range(first, width), names, opened.name)
         except ValueError as error:
             filled = ["nan" if cell.strip().lower() in UNKNOWN else cell for cell in cells[first:]]
-            row = numbers(filled, line, first, names, opened.name)
+            row = numbers(filled, line, range(first, width), names, opened.name)
             unknown = unknown or str(error)
         values.extend(row)
     if not values:
