@@ -18,8 +18,8 @@ from medianmap import (
     PatchClusterer,
     PrototypeClassifier,
     as_dissimilarity,
+    explore,
 )
-from medianmap import explore as structure
 from medianmap.core.neighborhood import make_lattice
 from medianmap.explore.stability import firmness, share_together
 from medianmap.predict.nearest import robust_scores
@@ -39,18 +39,18 @@ def test_dissimilarities_of_prototypes(method, rng):
     w = fitted.medoid_indices_
     expected = D[np.ix_(w, w)]
     for form in (D, as_dissimilarity(D)):
-        np.testing.assert_array_equal(structure.prototype_dissimilarities(fitted, form), expected)
-    S = structure.symmetrized(expected)
+        np.testing.assert_array_equal(explore.prototype_dissimilarities(fitted, form), expected)
+    S = explore.symmetrized(expected)
     for a in range(6):
         for b in range(6):
             assert S[a, b] == pytest.approx((D[w[a], w[b]] + D[w[b], w[a]]) / 2 if a != b else 0)
     words = estimator(method, 4, metric="edit", random_state=0).fit(WORDS)
     np.testing.assert_array_equal(
-        structure.prototype_dissimilarities(words), words.transform(WORDS)[words.medoid_indices_]
+        explore.prototype_dissimilarities(words), words.transform(WORDS)[words.medoid_indices_]
     )
     means = estimator(method, 4, BATCH, random_state=0).fit(X)
     np.testing.assert_allclose(
-        structure.prototype_dissimilarities(means), squareform(pdist(means.cluster_centers_, "sqeuclidean"))
+        explore.prototype_dissimilarities(means), squareform(pdist(means.cluster_centers_, "sqeuclidean"))
     )
 
 
@@ -60,11 +60,11 @@ def test_a_pass_and_a_classifier_are_looked_into(rng):
     inside = PatchClusterer(MedianSOM((3, 3), n_epochs=8, random_state=0), patch_size=60).fit(X)
     both = PrototypeClassifier(inside, 0.9).fit(X, y)
     for model, fitted in ((inside, inside.map_), (both, both.estimator_.map_)):
-        points = structure.two_best(model, X)
+        points = explore.two_best(model, X)
         np.testing.assert_array_equal(points["prototype"], fitted.predict(X))
-        assert structure.hit_map(model).shape == (3, 3)
-        assert structure.component_planes(model)[0].shape == (9, 3)
-        assert structure.prototype_dissimilarities(model).shape == (9, 9)
+        assert explore.hit_map(model).shape == (3, 3)
+        assert explore.component_planes(model)[0].shape == (9, 3)
+        assert explore.prototype_dissimilarities(model).shape == (9, 9)
 
 
 @pytest.mark.parametrize("kind", ["hexagonal", "rectangular"])
@@ -72,7 +72,7 @@ def test_a_pass_and_a_classifier_are_looked_into(rng):
 def test_u_matrix_by_a_plain_loop(kind, periodic, rng):
     lattice = make_lattice((4, 5), kind, periodic)
     P = rng.random((20, 20))
-    u = structure.u_matrix(lattice, P)
+    u = explore.u_matrix(lattice, P)
     expected, at = {}, [[] for _ in range(20)]
     for a in range(20):
         for b in range(20):
@@ -88,36 +88,36 @@ def test_u_matrix_by_a_plain_loop(kind, periodic, rng):
 
 def test_a_map_of_one_neuron(rng):
     som = BatchSOM((1, 1), random_state=0).fit(blobs(rng))
-    P = structure.prototype_dissimilarities(som)
-    u = structure.u_matrix(som.lattice_, P)
+    P = explore.prototype_dissimilarities(som)
+    u = explore.u_matrix(som.lattice_, P)
     assert len(u.edges) == 0
     assert u.means.tolist() == [0]
-    points = structure.two_best(som, blobs(rng))
+    points = explore.two_best(som, blobs(rng))
     assert (points["ratio"] == 0).all()
-    assert len(structure.topology_graph(points)) == 0
-    assert structure.superclusters(P).groups.tolist() == [0]
-    assert structure.layout(P).positions.tolist() == [[0, 0]]
+    assert len(explore.topology_graph(points)) == 0
+    assert explore.superclusters(P).groups.tolist() == [0]
+    assert explore.layout(P).positions.tolist() == [[0, 0]]
 
 
 def test_hits_are_in_their_places(rng):
     X = blobs(rng)
     som = MedianSOM((3, 4), n_epochs=8, random_state=0).fit(X)
-    hits = structure.hit_map(som)
+    hits = explore.hit_map(som)
     for j in range(12):
         assert hits[j // 4, j % 4] == (som.labels_ == j).sum()
-    assert structure.hit_map(MedianKMeans(5, random_state=0).fit(X)).shape == (5,)
+    assert explore.hit_map(MedianKMeans(5, random_state=0).fit(X)).shape == (5,)
 
 
 def test_two_best_by_a_plain_loop(rng):
     D = asymmetric(rng)
     gas = MedianNeuralGas(5, metric="precomputed", n_epochs=8, random_state=0).fit(D)
-    points = structure.two_best(gas, D)
+    points = explore.two_best(gas, D)
     for i, row in enumerate(points):
         order = sorted(range(5), key=lambda j: (D[i, gas.medoid_indices_[j]], j))
         d, e = (D[i, gas.medoid_indices_[j]] for j in order[:2])
         assert row.tolist() == (i, order[0], d, order[1], e, pytest.approx(d / e))
     assert (points["ratio"][gas.medoid_indices_] == 0).all()
-    on_border = structure.border_points(points, 0.5)
+    on_border = explore.border_points(points, 0.5)
     assert set(on_border["point"]) == {i for i in range(40) if points["ratio"][i] >= 0.5}
     assert (np.diff(on_border["ratio"]) <= 0).all()
 
@@ -125,15 +125,15 @@ def test_two_best_by_a_plain_loop(rng):
 def test_blocks_do_not_change_a_bit(rng, monkeypatch):
     X = blobs(rng, 100)
     gas = MedianNeuralGas(5, n_epochs=8, random_state=0).fit(X)
-    whole = structure.two_best(gas, X)
+    whole = explore.two_best(gas, X)
     monkeypatch.setattr("medianmap.predict.nearest.rows_per_panel", lambda n: 7)
-    np.testing.assert_array_equal(structure.two_best(gas, X), whole)
+    np.testing.assert_array_equal(explore.two_best(gas, X), whole)
 
 
 def test_two_prototypes_on_one_place_tie_at_ratio_one():
     D = np.zeros((4, 4))
     fitted = MedianKMeans(2, metric="precomputed", init=[0, 1]).fit(D)
-    assert structure.two_best(fitted, D)["ratio"].tolist() == [1, 1, 1, 1]
+    assert explore.two_best(fitted, D)["ratio"].tolist() == [1, 1, 1, 1]
 
 
 def test_shares_of_classes_by_counting(rng):
@@ -142,7 +142,7 @@ def test_shares_of_classes_by_counting(rng):
     y = rng.choice(["a", "b", "c"], size=50).astype(object)
     y[::7] = None
     m = rng.integers(1, 4, size=50).astype(float)
-    shares, classes = structure.class_shares(at, y, 4, m)
+    shares, classes = explore.class_shares(at, y, 4, m)
     assert classes.tolist() == ["a", "b", "c"]
     for j in range(4):
         weight = {c: m[(at == j) & (y == c)].sum() for c in classes}
@@ -154,9 +154,9 @@ def test_shares_of_classes_by_counting(rng):
 def test_mean_dissimilarity_and_empty_prototypes(rng):
     D = np.abs(np.subtract.outer([0.0, 1, 2, 10], [0.0, 1, 2, 10]))
     fitted = MedianKMeans(2, metric="precomputed", init=[1, 3]).fit(D)
-    quality = structure.mean_dissimilarity(structure.two_best(fitted, D), 3)
+    quality = explore.mean_dissimilarity(explore.two_best(fitted, D), 3)
     np.testing.assert_allclose(quality, [2 / 3, 0, np.nan])
-    weighted = structure.mean_dissimilarity(structure.two_best(fitted, D), 3, [3, 1, 1, 1])
+    weighted = explore.mean_dissimilarity(explore.two_best(fitted, D), 3, [3, 1, 1, 1])
     np.testing.assert_allclose(weighted, [4 / 5, 0, np.nan])
 
 
@@ -164,20 +164,20 @@ def test_component_planes_are_the_prototypes(rng):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(blobs(rng), columns=["x", "y", "z"])
     som = BatchSOM((2, 3), n_epochs=5, random_state=0).fit(frame)
-    planes, names = structure.component_planes(som)
+    planes, names = explore.component_planes(som)
     np.testing.assert_array_equal(planes, som.cluster_centers_)
     assert names == ["x", "y", "z"]
     with pytest.raises(ValueError, match="Component planes need vectors"):
-        structure.component_planes(MedianKMeans(2, metric="edit", random_state=0).fit(WORDS))
+        explore.component_planes(MedianKMeans(2, metric="edit", random_state=0).fit(WORDS))
 
 
 def test_outliers_are_those_far_from_all(rng):
     X = np.vstack([rng.normal(size=(100, 2)), [[40.0, 0]], [[0, 60.0]]])
     fitted = MedianKMeans(3, n_init=5, random_state=0, init="random").fit(X[:100])
-    found = structure.outliers(structure.two_best(fitted, X))
+    found = explore.outliers(explore.two_best(fitted, X))
     assert found["point"][:2].tolist() == [101, 100]
     assert (found["score"] > 3.5).all()
-    d = structure.two_best(fitted, X)["dissimilarity"]
+    d = explore.two_best(fitted, X)["dissimilarity"]
     mad = np.median(np.abs(d - np.median(d)))
     assert found["score"][0] == pytest.approx(0.6744897501960817 * (d[101] - np.median(d)) / mad)
 
@@ -192,7 +192,7 @@ def test_superclusters_are_scipys(rng):
     P = asymmetric(rng, 24)
     S = squareform((P + P.T) / 2 * (1 - np.eye(24)))
     for method in ("average", "complete", "single", "weighted"):
-        found = structure.superclusters(P, 3, method)
+        found = explore.superclusters(P, 3, method)
         np.testing.assert_array_equal(found.linkage, linkage(S, method))
         # Two prototypes are in one group where they are joined below the height at which 3 groups become 2.
         joined = squareform(cophenet(found.linkage)) < found.linkage[-2, 2]
@@ -206,32 +206,32 @@ def test_superclusters_are_scipys(rng):
 def test_the_number_of_superclusters_is_found():
     centers = np.repeat([0.0, 100, 200, 350], 5) + np.tile(np.arange(5.0), 4)
     P = np.abs(np.subtract.outer(centers, centers))
-    found = structure.superclusters(P)
+    found = explore.superclusters(P)
     assert found.groups.tolist() == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5
     assert max(found.silhouettes, key=found.silhouettes.get) == 4
-    assert structure.superclusters(P[:2, :2]).groups.tolist() == [0, 0]
-    assert structure.superclusters(np.zeros((5, 5)), 5).groups.tolist() == [0, 1, 2, 3, 4]
+    assert explore.superclusters(P[:2, :2]).groups.tolist() == [0, 0]
+    assert explore.superclusters(np.zeros((5, 5)), 5).groups.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_topology_graph_by_counting(rng):
     X = blobs(rng, 80)
     m = rng.integers(0, 3, size=80).astype(float)
     gas = MedianNeuralGas(6, n_epochs=8, random_state=0).fit(X)
-    points = structure.two_best(gas, X)
+    points = explore.two_best(gas, X)
     expected = {}
     for row, weight in zip(points, m, strict=True):
         edge = tuple(sorted((int(row["prototype"]), int(row["second"]))))
         if weight:
             expected[edge] = expected.get(edge, 0) + weight
-    edges = structure.topology_graph(points, m)
+    edges = explore.topology_graph(points, m)
     assert {(a, b): count for a, b, count in edges.tolist()} == expected
-    assert structure.topology_graph(points)["count"].sum() == 80
+    assert explore.topology_graph(points)["count"].sum() == 80
 
 
 @given(arrays(float, st.tuples(st.integers(1, 8), st.just(2)), elements=st.integers(-50, 50).map(float)))
 def test_points_of_the_plane_are_laid_out_as_they_lie(z):
     P = squareform(pdist(z)) if len(z) > 1 else np.zeros((1, 1))
-    found = structure.layout(P)
+    found = explore.layout(P)
     assert found.stress < 0.02
     drawn = squareform(pdist(found.positions)) if len(z) > 1 else P
     np.testing.assert_allclose(drawn, P, atol=0.06 * max(1.0, P.max()))
@@ -239,23 +239,23 @@ def test_points_of_the_plane_are_laid_out_as_they_lie(z):
 
 def test_layout_is_the_same_again_and_lowers_stress(rng):
     P = asymmetric(rng, 30)
-    found, again = structure.layout(P), structure.layout(P.copy())
+    found, again = explore.layout(P), explore.layout(P.copy())
     np.testing.assert_array_equal(found.positions, again.positions)
-    S = structure.symmetrized(P)
+    S = explore.symmetrized(P)
     d = squareform(pdist(found.positions))
     assert found.stress == pytest.approx(np.sqrt(((S - d) ** 2).sum() / (S**2).sum()))
-    assert found.stress < structure.layout(P, max_iter=1).stress
+    assert found.stress < explore.layout(P, max_iter=1).stress
     np.testing.assert_allclose(found.positions.mean(axis=0), 0, atol=1e-9 * P.max())
     sklearn = pytest.importorskip("sklearn.manifold")
     _, raw = sklearn.smacof(S, n_components=2, n_init=8, random_state=0, normalized_stress=False)[:2]
     assert found.stress <= 1.1 * np.sqrt(raw / ((S**2).sum() / 2))
-    assert structure.layout(np.zeros((4, 4))).positions.tolist() == [[0, 0]] * 4
+    assert explore.layout(np.zeros((4, 4))).positions.tolist() == [[0, 0]] * 4
 
 
 def test_stability_by_a_plain_loop(rng):
     D = blob_distances(rng, 50)
     gas = MedianNeuralGas(4, metric="precomputed", n_epochs=5, random_state=5)
-    found = structure.restart_stability(gas, D, n_restarts=4, n_points=20, random_state=1)
+    found = explore.restart_stability(gas, D, n_restarts=4, n_points=20, random_state=1)
     assert found.points.shape == (20,)
     for i in range(20):
         for l in range(20):
@@ -264,15 +264,15 @@ def test_stability_by_a_plain_loop(rng):
         assert found.per_point[i] == pytest.approx((others**2).sum() / others.sum())
     pairs = [adjusted_rand_score(found.prototypes[r], found.prototypes[s]) for r in range(4) for s in range(r)]
     assert found.agreement == pytest.approx(np.mean(pairs))
-    again = structure.restart_stability(gas, D, n_restarts=4, n_points=20, random_state=1)
+    again = explore.restart_stability(gas, D, n_restarts=4, n_points=20, random_state=1)
     np.testing.assert_array_equal(found.prototypes, again.prototypes)
     patches = PatchClusterer(gas.set_params(metric="euclidean"), patch_size=30)
-    assert structure.restart_stability(patches, blobs(rng), n_restarts=2).together.shape == (60, 60)
+    assert explore.restart_stability(patches, blobs(rng), n_restarts=2).together.shape == (60, 60)
 
 
 def test_separate_clouds_are_stable_and_loners_too(monkeypatch):
     X = np.repeat([[0.0], [100], [200]], 5, axis=0) + np.arange(15)[:, None] * 0.1
-    found = structure.restart_stability(MedianNeuralGas(3), X, n_restarts=3)
+    found = explore.restart_stability(MedianNeuralGas(3), X, n_restarts=3)
     assert found.agreement == 1
     assert (found.per_point == 1).all()
     assert firmness(np.eye(3)).tolist() == [1, 1, 1]
@@ -285,21 +285,21 @@ def test_mistakes_are_named(rng):
     D = blob_distances(rng, 20)
     gas = MedianNeuralGas(3, metric="precomputed", n_epochs=5, random_state=0).fit(D)
     with pytest.raises(ValueError, match="pass the matrix as X"):
-        structure.prototype_dissimilarities(gas)
+        explore.prototype_dissimilarities(gas)
     with pytest.raises(ValueError, match="X holds 5 rows, but the map was fitted on 20"):
-        structure.prototype_dissimilarities(gas, D[:5])
+        explore.prototype_dissimilarities(gas, D[:5])
     with pytest.raises(ValueError, match="n_groups = 4 exceeds the 3 prototypes"):
-        structure.superclusters(np.zeros((3, 3)), 4)
+        explore.superclusters(np.zeros((3, 3)), 4)
     with pytest.raises(ValueError, match="method is 'ward'; choose one of"):
-        structure.superclusters(np.zeros((3, 3)), 2, "ward")
+        explore.superclusters(np.zeros((3, 3)), 2, "ward")
     with pytest.raises(ValueError, match="n_restarts is 1; it must be a whole number >= 2"):
-        structure.restart_stability(gas, D, n_restarts=1)
+        explore.restart_stability(gas, D, n_restarts=1)
     with pytest.raises(ValueError, match="init fixes the start"):
-        structure.restart_stability(MedianKMeans(2, init=[0, 1]), D)
+        explore.restart_stability(MedianKMeans(2, init=[0, 1]), D)
     for same in (som := MedianSOM((2, 2), init="embedding", n_epochs=2), PatchClusterer(som, patch_size=30)):
         with pytest.raises(ValueError, match="all runs start, and end, the same; set init='random'"):
-            structure.restart_stability(same, blobs(rng, n=60), n_restarts=2)
+            explore.restart_stability(same, blobs(rng, n=60), n_restarts=2)
     with pytest.raises(TypeError, match="estimator is a PrototypeClassifier"):
-        structure.restart_stability(PrototypeClassifier(gas), D)
+        explore.restart_stability(PrototypeClassifier(gas), D)
     with pytest.raises(ValueError, match="y holds 3 labels, but X holds 20"):
-        structure.class_shares(gas.labels_, [0, 1, 0], 3)
+        explore.class_shares(gas.labels_, [0, 1, 0], 3)
