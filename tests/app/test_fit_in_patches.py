@@ -206,11 +206,12 @@ def test_a_stream_goes_on_after_an_interruption(stage, words, tmp_path, monkeypa
     assert not Path("part.partial").exists()
 
 
-def test_a_stream_of_other_data_starts_anew(words, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("tree", "stage"), [(False, "patches"), (False, "assignment"), (True, "assignment")])
+def test_a_stream_of_other_data_starts_again(tree, stage, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    settings = FitSettings("words.fasta", "gas", k=4, metric="edit", patch=50, stream=True)
+    settings = FitSettings("words.fasta", "gas", k=4, metric="edit", patch=50, stream=True, tree=tree)
     with pytest.raises(KeyboardInterrupt):
-        run_fit(settings, "part", watch=Stops("patches", 0.5))
+        run_fit(settings, "part", watch=Stops(stage, 0.5))
     words.write_text(words.read_text().replace("A", "T"))
     run_fit(settings, "part")
     run_fit(settings, "whole")

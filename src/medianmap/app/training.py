@@ -130,9 +130,10 @@ def _one_pass(
         part = min(1.0, (epoch.number + 1) / (settings.epochs or 1)) * min(size, size if n is None else n - passed[0])
         step("patches", passed[0] + int(part), n)
 
+    state = shop.state("patches", about)  # also for a tree, so that nothing of other data or settings is left
     passes = PatchClusterer(
         make_map(settings), size, compute_labels=False, merge="tree" if settings.tree else "sequential",
-        max_evaluations=settings.max_evaluations, checkpoint=None if settings.tree else shop.state("patches", about),
+        max_evaluations=settings.max_evaluations, checkpoint=None if settings.tree else state,
         client=scheduler, n_jobs=settings.threads if settings.tree else None, on_patch=on_patch,
     )  # fmt: skip
     step("patches", 0, n)
