@@ -35,69 +35,36 @@ if TYPE_CHECKING:
     from .sources.all_pairs import all_pairs
 
 # Names are imported when first used, so that `medianmap --help` does not wait for compilers and linear algebra.
-_HOME = {
-    "MedianKMeans": ".estimators.median",
-    "MedianNeuralGas": ".estimators.median",
-    "MedianSOM": ".estimators.median",
-    "BatchKMeans": ".estimators.batch",
-    "BatchNeuralGas": ".estimators.batch",
-    "BatchSOM": ".estimators.batch",
-    "RelationalKMeans": ".estimators.relational",
-    "RelationalNeuralGas": ".estimators.relational",
-    "RelationalSOM": ".estimators.relational",
-    "PrototypeClassifier": ".estimators.classifier",
-    "PatchClusterer": ".patches.clusterer",
-    "all_pairs": ".sources.all_pairs",
-    "as_dissimilarity": ".sources",
-    "beta_path": ".explore.beta_path",
-    "read": ".readers",
-    "check_dissimilarity": ".explore.health",
-    "k_path": ".explore.k_path",
-    "width_front": ".explore.width_front",
-    "label_report": ".explore.label_report",
-    "report": ".report",
-    "save": ".estimators.model_file",
-    "load": ".estimators.model_file",
-    "load_breast_cancer": ".datasets",
-    "load_chromosomes": ".datasets",
-    "load_globins": ".datasets",
-    "load_iris": ".datasets",
-    "simulate_chromosomes": ".datasets",
-    "simulate_protein_families": ".datasets",
-}
+_NAMES = {
+    ".estimators.median": ("MedianKMeans", "MedianNeuralGas", "MedianSOM"),
+    ".estimators.relational": ("RelationalKMeans", "RelationalNeuralGas", "RelationalSOM"),
+    ".estimators.batch": ("BatchKMeans", "BatchNeuralGas", "BatchSOM"),
+    ".estimators.classifier": ("PrototypeClassifier",),
+    ".estimators.model_file": ("load", "save"),
+    ".patches.clusterer": ("PatchClusterer",),
+    ".sources": ("as_dissimilarity",),
+    ".sources.all_pairs": ("all_pairs",),
+    ".readers": ("read",),
+    ".explore.beta_path": ("beta_path",),
+    ".explore.health": ("check_dissimilarity",),
+    ".explore.k_path": ("k_path",),
+    ".explore.label_report": ("label_report",),
+    ".explore.width_front": ("width_front",),
+    ".report": ("report",),
+    ".datasets": (
+        "load_breast_cancer", "load_chromosomes", "load_globins", "load_iris", "simulate_chromosomes",
+        "simulate_protein_families",
+    ),
+}  # fmt: skip
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "BatchKMeans",
-    "BatchNeuralGas",
-    "BatchSOM",
-    "MedianKMeans",
-    "MedianNeuralGas",
-    "MedianSOM",
-    "PatchClusterer",
-    "PrototypeClassifier",
-    "RelationalKMeans",
-    "RelationalNeuralGas",
-    "RelationalSOM",
-    "__version__",
-    "all_pairs",
-    "as_dissimilarity",
-    "beta_path",
-    "check_dissimilarity",
-    "k_path",
-    "label_report",
-    "load",
-    "load_breast_cancer",
-    "load_chromosomes",
-    "load_globins",
-    "load_iris",
-    "read",
-    "report",
-    "save",
-    "simulate_chromosomes",
-    "simulate_protein_families",
-    "width_front",
-]
-
+__all__ = [  # noqa: RUF022
+    "__version__", "BatchKMeans", "BatchNeuralGas", "BatchSOM", "MedianKMeans", "MedianNeuralGas", "MedianSOM",
+    "PatchClusterer", "PrototypeClassifier", "RelationalKMeans", "RelationalNeuralGas", "RelationalSOM",
+    "all_pairs", "as_dissimilarity", "beta_path", "check_dissimilarity", "k_path", "label_report", "load",
+    "load_breast_cancer", "load_chromosomes", "load_globins", "load_iris", "read", "report", "save",
+    "simulate_chromosomes", "simulate_protein_families", "width_front",
+]  # fmt: skip
 
 # These names are modules. `report` can be called: importing anything of it would replace a function of that name.
 _MODULES = ("label_report", "report")

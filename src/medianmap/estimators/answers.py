@@ -15,7 +15,7 @@ from ..metrics.base import BoundMetric
 from ..sources.base import FloatArray, IntArray
 
 
-class Answers:
+class MapAnswers:
     """Questions of paths, patches, plots and predictions to a map."""
 
     cluster_centers_: Any

@@ -47,7 +47,7 @@ from ..sources.duckdb import is_pair_store
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
 from ..utils.progress import EPOCH_WATCHER
 from ..utils.threads import limited
-from .answers import Answers
+from .answers import MapAnswers
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
 from .parameters import (
     INITS,
@@ -67,7 +67,13 @@ MAX_SETTLING = 300
 
 
 class BaseMap(
-    MapParameters, Answers, ModelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    MapParameters,
+    MapAnswers,
+    ModelViews,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
 ):
     """fit, predict, transform, score and assign for every map.
 

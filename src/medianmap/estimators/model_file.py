@@ -24,15 +24,10 @@ MODEL = Kind("model.json", "medianmap-model", 1, "medianmap model")
 _MAP = {"hits_", "cluster_centers_"}
 _RELATIONAL = {"hits_", "coefficients_", "self_terms_", "support_"}
 CLASSES = {
-    "MedianKMeans": _MAP,
-    "MedianNeuralGas": _MAP,
-    "MedianSOM": _MAP,
-    "BatchKMeans": _MAP,
-    "BatchNeuralGas": _MAP,
-    "BatchSOM": _MAP,
-    "RelationalKMeans": _RELATIONAL,
-    "RelationalNeuralGas": _RELATIONAL,
-    "RelationalSOM": _RELATIONAL,
+    **dict.fromkeys(
+        ("MedianKMeans", "MedianNeuralGas", "MedianSOM", "BatchKMeans", "BatchNeuralGas", "BatchSOM"), _MAP
+    ),
+    **dict.fromkeys(("RelationalKMeans", "RelationalNeuralGas", "RelationalSOM"), _RELATIONAL),
     "PrototypeClassifier": {"classes_", "prototype_labels_", "estimator_"},
     "PatchClusterer": {"map_", "multiplicities_", "n_samples_seen_"},
 }
