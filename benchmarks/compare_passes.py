@@ -30,7 +30,7 @@ from medianmap.predict.queries import as_queries, dissimilarities
 from medianmap.sources.base import FloatArray, IntArray
 from medianmap.sources.computed import take
 from medianmap.utils.checks import check_count, check_n_prototypes, check_weights
-from medianmap.utils.tables import table
+from medianmap.utils.files import table
 from medianmap.utils.threads import limited
 
 # Of the table of docs/assign.md.

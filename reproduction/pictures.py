@@ -12,8 +12,8 @@ from medianmap.datasets import load_iris
 from medianmap.estimators.batch import BatchNeuralGas
 from medianmap.estimators.median import MedianNeuralGas
 from medianmap.explore.refits import standard_error
-from medianmap.utils.extras import require
 from medianmap.utils.files import atomic
+from medianmap.utils.loading import require
 from medianmap.utils.palette import FILLS, LINES
 
 from . import proteins, speed

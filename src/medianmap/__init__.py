@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
-from .utils.providers import provide
+from .utils.loading import provide
 
 if TYPE_CHECKING:
     from .datasets import (
@@ -68,7 +68,7 @@ __all__ = [  # noqa: RUF022
 
 # These names are modules. `report` can be called: importing anything of it would replace a function of that name.
 _MODULES = ("label_report", "report")
-# What lower folders ask of higher ones beside the public names, see utils/providers.py.
+# What lower folders ask of higher ones beside the public names, see utils/loading.py.
 _HOME_OF_VIEWS = {"notebook_view": ".report.notebook", "plot_model": ".report.plots"}
 
 

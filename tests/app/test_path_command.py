@@ -12,7 +12,7 @@ from support.maps import blob_distances
 
 from medianmap import MedianKMeans, MedianNeuralGas, k_path
 from medianmap.app.main import main
-from medianmap.utils.tables import as_tsv, table
+from medianmap.utils.files import as_tsv, table
 
 WORDS = ["heron", "herons", "hero", "herring", "quark", "quarks", "quart", "quartz", "sparrow", "arrow", "arrows"]
 

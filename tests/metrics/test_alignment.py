@@ -188,7 +188,7 @@ def test_mistakes_are_named(objects, params, message):
 
 def test_the_missing_extra_is_one_sentence(monkeypatch):
     from medianmap.metrics import alignment
-    from medianmap.utils import extras
+    from medianmap.utils import loading as extras
 
     def nothing(name):
         raise ModuleNotFoundError(name)

@@ -164,7 +164,7 @@ def test_more_letters_than_a_backend_takes_go_to_the_next():
 
 def test_without_the_fast_libraries_the_loop_does_the_same(monkeypatch):
     from medianmap.metrics import edit
-    from medianmap.utils import extras
+    from medianmap.utils import loading as extras
 
     words = ["kitten", "sitting", "", "mitten"]
     unit, chromosome = between(words, words), bind("edit-chromosome").between(["=A", "b"], ["=A", "Cf="])

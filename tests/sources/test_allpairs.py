@@ -23,7 +23,7 @@ from medianmap import as_dissimilarity
 from medianmap.sources import all_pairs as allpairs
 from medianmap.sources.all_pairs import all_pairs
 from medianmap.sources.stored import open_store, read_sidecar
-from medianmap.utils.fingerprint import digest
+from medianmap.utils.resumable import digest
 
 
 def slow_gap(a, b):

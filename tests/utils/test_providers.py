@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import medianmap
-from medianmap.utils.providers import provide, provided
+from medianmap.utils.loading import provide, provided
 
 
 def test_every_public_name_is_provided_and_loaded_when_asked_for():

@@ -21,9 +21,8 @@ from ..predict.nearest import nearest_of, outliers
 from ..report import report as make_report
 from ..report.summary import MOST_COMPUTED, summarize, written
 from ..sources import Source
-from ..utils.files import write_text
+from ..utils.files import counted, fasta_lines, tsv_lines, write_lines, write_text
 from ..utils.progress import followed, step
-from ..utils.tables import counted, fasta_lines, tsv_lines, write_lines
 from ..utils.threads import limited
 from .config import about_file, config_text
 from .folder import Workshop, workshop

@@ -18,8 +18,8 @@ from ..predict.queries import ToPrototypes, map_of
 from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
 from ..sources.all_pairs import all_pairs
 from ..sources.base import ToPoints, fits
-from ..utils.fingerprint import digest
 from ..utils.progress import epochs_watched, step
+from ..utils.resumable import digest
 from ..utils.threads import limited
 from .folder import Workshop
 from .inputs import SEQUENCES, STREAMED, Given, format_in, refuse_unknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..utils.providers import provided
+from ..utils.loading import provided
 
 
 class ModelViews:

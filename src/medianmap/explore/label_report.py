@@ -16,7 +16,7 @@ from ..estimators.classifier import PrototypeClassifier, check_classifier
 from ..predict.queries import map_of
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count
-from ..utils.tables import table
+from ..utils.files import table
 
 
 def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:

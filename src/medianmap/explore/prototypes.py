@@ -16,8 +16,8 @@ from ..estimators.base import BaseMap
 from ..predict.queries import SourceRows, as_queries, dissimilarities, map_of
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_weights
+from ..utils.files import table
 from ..utils.progress import step
-from ..utils.tables import table
 from ..utils.threads import limited
 
 # Stress that falls by less than this share has settled, as far as an eye can tell.

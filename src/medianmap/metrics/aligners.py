@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..utils.extras import require
+from ..utils.loading import require
 from ..utils.threads import run_chunks
 from .letters import Packed, row_chunks
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import check_choice, check_nonnegative
-from ..utils.extras import require
+from ..utils.loading import require
 from . import aligners as simd
 from .aligners import best_scores, column_identities, identities, own_scores
 from .base import Metric, Parameter, register

@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..utils.checks import check_choice
-from ..utils.extras import require
+from ..utils.loading import require
 from ..utils.threads import run_chunks
 from . import aligners as simd
 from .base import Metric, Parameter, register

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .._version import __version__
-from ..estimators.archive import Kind, Reader, Writer
+from ..estimators.model_file import Kind, Reader, Writer
 from .one_patch import PatchCost
 from .points import Prototypes
 

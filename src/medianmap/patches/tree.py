@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..utils.extras import require
+from ..utils.loading import require
 from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch
 from .points import Comparison, Prototypes
 

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count, check_flag, check_n_jobs
-from ..utils.extras import require
 from ..utils.files import atomic, packed
-from ..utils.fingerprint import digest
+from ..utils.loading import require
 from ..utils.progress import OnProgress, step
-from ..utils.resumable import GrowingText, difference, growing_text, refuse_other
+from ..utils.resumable import GrowingText, difference, digest, growing_text, refuse_other
 from ..utils.threads import limited
 from .nearest import BORDER_RATIO, Nearest, nearest_blocks, ratios, two_nearest
 from .queries import Block, Queries, as_queries, dissimilarities, exemplar_places, map_of
@@ -123,7 +122,7 @@ def assigned_lines(
 
 
 @dataclass(frozen=True)
-class Assigned:
+class AssignmentTotals:
     """What `assign_all` wrote.
 
     n_objects : rows of the file; n_resumed of them were there from an earlier run.
@@ -149,7 +148,7 @@ def assign_all(
     n_jobs: int | None = None,
     resume: bool = True,
     on_progress: OnProgress | None = None,
-) -> Assigned:
+) -> AssignmentTotals:
     """Write j = argmin_j d(x, w_j), d(x, w_j), and the same of the second nearest prototype, for every object x.
 
     Parameters
@@ -194,7 +193,7 @@ def assign_all(
 
 def _pass(
     answers: Answers, queries: Queries, rows: GrowingText, n_jobs: int | None, report: OnProgress, started: float
-) -> Assigned:
+) -> AssignmentTotals:
     hits, error, n = np.zeros(len(answers.map.hits_), np.int64), 0.0, 0
     resumed = rows.marks[-1].n if rows.marks else 0
     known, safe = len(rows.marks), time.perf_counter()
@@ -228,7 +227,7 @@ def _pass(
     if n < resumed:
         refuse_other(rows.path, f"other data: X ends after {n} objects, and there were {resumed}")
     rows.finish(_writer(rows.path, answers))
-    return Assigned(rows.path, n, resumed, hits, error, time.perf_counter() - started)
+    return AssignmentTotals(rows.path, n, resumed, hits, error, time.perf_counter() - started)
 
 
 def _earlier(rows: GrowingText, k: int, block: Block) -> tuple[IntArray, FloatArray]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, rows_per_panel
 from ..utils.checks import check_nonnegative
+from ..utils.files import table
 from ..utils.progress import OnProgress, step
-from ..utils.tables import table
 from ..utils.threads import limited
 from .queries import Block, Queries, as_queries, dissimilarities, map_of
 

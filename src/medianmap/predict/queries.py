@@ -22,7 +22,7 @@ from ..sources.base import ALL, FloatArray, Index, IntArray, condensed_size, is_
 from ..sources.checks import n_dims
 from ..sources.duckdb import is_pair_store
 from ..sources.stored import open_matrix
-from ..utils.fingerprint import digest
+from ..utils.resumable import digest
 from ..utils.threads import n_threads, run_chunks
 
 # Rows that one thread takes at a time; fewer than the chunk of `squared_distances`, which then starts no threads.

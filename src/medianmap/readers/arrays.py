@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..sources.base import condensed_size
 from ..utils.checks import refuse_duplicate_ids
-from ..utils.extras import require
+from ..utils.loading import require
 from .opening import Opened
 from .records import Matrix, Records, numbered_ids
 from .similarity import finish

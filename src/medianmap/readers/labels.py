@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from ..utils.tables import first_few
+from ..utils.files import first_few
 from .columns import ID_NAMES, LABEL_NAMES, UNKNOWN, guess_delimiter, sample_rows, split_rows
 from .opening import opening
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..utils.extras import require
+from ..utils.loading import require
 from .opening import Opened
 from .records import Record, Records, collect
 

@@ -16,9 +16,18 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..utils.checks import check_n_jobs
 from ..utils.files import check_target, write_text
-from ..utils.fingerprint import digest
 from ..utils.progress import OnProgress, step
-from ..utils.resumable import About, Journal, difference, journal, journal_path, part_path, refuse_other, refusing
+from ..utils.resumable import (
+    About,
+    Journal,
+    difference,
+    digest,
+    journal,
+    journal_path,
+    part_path,
+    refuse_other,
+    refusing,
+)
 from ..utils.threads import limited
 from . import ComputedSource, DenseSource, as_dissimilarity
 from .computed import panel_height

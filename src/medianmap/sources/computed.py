@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import BoundMetric
-from ..utils.fingerprint import digest
 from ..utils.progress import in_steps
+from ..utils.resumable import digest
 from ..utils.threads import outer_threads, run_chunks
 from .base import (
     ALL,

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..utils.extras import require
+from ..utils.loading import require
 from .pair_table import PairTable, listing, quoted, quoted_table
 
 DATABASES = (".duckdb", ".ddb", ".db")

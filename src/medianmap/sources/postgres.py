@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ..utils.extras import require
+from ..utils.loading import require
 from .duckdb import first_line
 from .pair_table import PairTable, quoted, quoted_table
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...utils.tables import counted
+from ...utils.files import counted
 from ..config import merged, read_config
 from ..inputs import check_data_of
 from ..settings import FitSettings, fit_options, force_option, gzip_option, option

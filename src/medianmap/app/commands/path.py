@@ -51,9 +51,8 @@ def path(
     Example: medianmap path globins.fasta --metric alignment -k 2,3,4,5,6,8,10,15,20 --plot path.svg
     """
     from ...explore.k_path import k_path
-    from ...utils.files import check_target, write_bytes
+    from ...utils.files import as_tsv, check_target, write_bytes
     from ...utils.progress import followed
-    from ...utils.tables import as_tsv
 
     if plot is not None and plot == out:
         raise click.UsageError(f"{out} cannot hold both the table and the picture; give -o and --plot different names.")

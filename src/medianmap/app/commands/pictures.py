@@ -179,7 +179,7 @@ def _write(out: Path, content: bytes) -> None:
 
 def picture_format(out: Path, option: str) -> str:
     """'svg', 'png' or 'pdf'; an error at once for another ending, or where there is nothing to draw with."""
-    from ...utils.extras import require
+    from ...utils.loading import require
 
     name = out.name.lower()
     if not name.endswith(ENDINGS):
@@ -191,7 +191,7 @@ def picture_format(out: Path, option: str) -> str:
 
 def drawn(make: Callable[[], Any], format_: str, dpi: int = DPI) -> bytes:
     """The picture of the display that `make` returns."""
-    from ...utils.extras import require
+    from ...utils.loading import require
 
     # Bytes that repeat: no date, and ids of an SVG that are not random. Letters stay text.
     how = {"backend": "agg", "svg.hashsalt": "medianmap", "svg.fonttype": "none"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...utils.tables import fasta_lines, first_few, tsv_lines, write_lines
+from ...utils.files import fasta_lines, first_few, tsv_lines, write_lines
 from ..config import CONFIG, about_file, command_text
 from ..inputs import Given, chosen_metric, read_given
 from ..settings import force_option, gzip_option, option

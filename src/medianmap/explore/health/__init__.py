@@ -16,8 +16,8 @@ from ...sources import ComputedSource, DenseSource, SubsetSource, as_dissimilari
 from ...sources.base import IntArray, is_source
 from ...sources.computed import block_in_steps
 from ...utils.checks import check_count
+from ...utils.files import counted
 from ...utils.progress import OnProgress
-from ...utils.tables import counted
 from .entries import Level, Names, Verdict, judge_entries, scan
 from .samples import judge_samples
 

@@ -14,7 +14,7 @@ from ...explore.refits import standard_error
 from ...explore.width_front import WIDTHS, WidthFront, width_front
 from ...predict.queries import map_of
 from ...sources.base import FloatArray, IntArray
-from ...utils.extras import require
+from ...utils.loading import require
 from ...utils.palette import LINES
 from .shapes import GREY, Display
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...core.neighborhood import Lattice
 from ...explore.prototypes import UMatrix
 from ...sources.base import FloatArray, IntArray
-from ...utils.extras import require
+from ...utils.loading import require
 from ...utils.palette import FILLS
 
 EMPTY, LINE, TEXT = "#EFEFEF", "#FFFFFF", "#222222"

@@ -21,7 +21,7 @@ from ...explore.prototypes import lattice_of
 from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.checks import check_choice
-from ...utils.extras import require
+from ...utils.loading import require
 from .shapes import (
     EMPTY,
     LINE,

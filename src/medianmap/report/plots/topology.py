@@ -12,7 +12,7 @@ from ...explore import PlaneLayout, class_shares, layout, prototype_dissimilarit
 from ...explore.prototypes import as_lengths
 from ...predict.queries import map_of
 from ...sources.base import FloatArray
-from ...utils.extras import require
+from ...utils.loading import require
 from .shapes import GREY, LINE, TEXT, Display, Slices, pies, slices
 
 # Beside more nodes than this, names would overlap.
