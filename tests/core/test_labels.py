@@ -85,7 +85,7 @@ REFUSED = {
     "a word among rows": ([[1, 2], "a"], r"y\[0\] is a row of shares, but y\[1\] is a str"),
     "a partly masked row": (np.ma.array(np.ones((2, 2)), mask=[[0, 0], [0, 1]]), r"y\[1, 1\] is nan"),
     "two columns of one name": (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), "Two columns of y are named 'a'"),
-    "a set of labels": ({1, 2}, "y is a set; pass one label a data point"),
+    "a set of labels": ({1, 2}, "y is a set"),
 }
 
 

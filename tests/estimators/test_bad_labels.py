@@ -30,7 +30,7 @@ BAD = {
     "labeling": (lambda: classifier(labeling="vote").fit(X, Y), "labeling"),
     "label_scale": (lambda: classifier(label_scale="max").fit(X, Y), "label_scale"),
     "no y": (lambda: classifier().fit(X, None), "y is None"),
-    "y is one word": (lambda: classifier().fit(X, "benign"), "y is a str; pass one label a data point"),
+    "y is one word": (lambda: classifier().fit(X, "benign"), "y is a str"),
     "too short": (lambda: classifier().fit(X, Y[:5]), "y holds 5 labels, but X holds 12 data points"),
     "too long": (lambda: classifier().fit(X, np.zeros(13)), "y holds 13 labels, but X holds 12"),
     "3-D": (lambda: classifier().fit(X, np.zeros((12, 2, 2))), "y"),
@@ -62,7 +62,7 @@ BAD = {
     "score of wrong length": (lambda: classifier().fit(X, Y).score(X, Y[:3]), "y holds 3 labels"),
     "score with other columns": (
         lambda: classifier().fit(X, Y).score(X, np.ones((12, 2))),
-        "y has 2 columns, but there are 3 classes",
+        "y has 2 columns for 3 classes",
     ),
 }
 

@@ -16,7 +16,7 @@ from medianmap import (
     as_dissimilarity,
 )
 from medianmap.core.engine import State
-from medianmap.core.quality import kmeans_cost
+from medianmap.core.quality import inertia
 from medianmap.datasets import load_iris
 from medianmap.estimators.fit import Supervision
 from medianmap.explore.beta_path import BetaPath, beta_path
@@ -120,7 +120,7 @@ def test_a_warm_start_takes_up_prototypes_and_labels(rng):
     map_._train(X, None, Supervision(y, 0.25), State(places, turned))
     G = ((X[:, None] - places) ** 2).sum(axis=2)
     d_beta = 0.25 * G + 0.75 * ((np.eye(2)[y][:, None] - turned) ** 2).sum(axis=2)
-    assert map_.history_["cost"][0] == pytest.approx(kmeans_cost(d_beta, np.ones(30)))
+    assert map_.history_["cost"][0] == pytest.approx(inertia(d_beta, np.ones(30)))
     for K, sigma in ((12, 1.0), (24, 1.6)):  # K/15, at least 1
         gas = BatchNeuralGas(K, n_epochs=50)
         gas._train(X, None, Supervision(y, 0.25), State(X[:K], np.full((K, 2), 0.5)))

@@ -260,7 +260,8 @@ def test_triples_of_a_source_without_single_entries_are_the_same(rng, monkeypatc
     D = points(90, rng, 2)
     dense, condensed = DenseSource(D, True), CondensedSource(squareform(D, checks=False), 90)
     monkeypatch.setattr(samples, "HOLD", 10)
-    first, second = (triangles(s, 1001, np.random.default_rng(0)) for s in (dense, condensed))
+    names = entries.Names(np.arange(90), None)
+    first, second = (triangles(s, names, 1001, np.random.default_rng(0)) for s in (dense, condensed))
     assert first == second
 
 

@@ -13,7 +13,7 @@ from medianmap.search import lowrank
 from medianmap.search.certified import FieldScreen, RankScreen
 from medianmap.search.frame import FieldWeights, RankWeights
 from medianmap.search.lowrank import LowRank
-from medianmap.search.screens import Choice, Entries, as_float32, dense_product, heavy_entries, sparse_product
+from medianmap.search.screens import Choice, as_float32, dense_product, heavy_entries, sparse_product
 from medianmap.sources import DenseSource
 
 
@@ -119,7 +119,7 @@ def test_block_sums_follow_the_points_within_their_error(seed, dtype):
 
 def test_products_by_heavy_entries_leave_the_light_ones_out(rng):
     W, M = as_float32(rng.random((5, 40)) ** 4), rng.random((40, 30), dtype=np.float32)
-    dense, sparse = dense_product(W, M, 1), sparse_product(Entries(*heavy_entries(W, np.float32(0.1))), M, 1)
+    dense, sparse = dense_product(W, M, 1), sparse_product(heavy_entries(W, np.float32(0.1)), M, 1)
     np.testing.assert_allclose(dense.L, W @ M, rtol=1e-5)
     np.testing.assert_allclose(sparse.L, np.where(W >= 0.1, W, 0) @ M, rtol=1e-5)
     assert np.all(sparse.L <= dense.L * (1 + 1e-5))

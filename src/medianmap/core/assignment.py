@@ -6,9 +6,10 @@ I*(i) = argmin_j sum_l H[j, l] G[i, l], found exactly by a float32 screen and th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
@@ -21,54 +22,40 @@ from ..search.screens import LARGEST, as_float32, product_work, weight_product
 from ..sources.base import DenseSource, FloatArray, IntArray, panels
 from ..utils.threads import limited, run_chunks
 from .neighborhood import Lattice, h
-from .quality import kmeans_cost, neural_gas_cost, som_cost
+from .quality import inertia, neural_gas_cost, som_cost
 from .ranks import rank_points
 
 
-@dataclass(frozen=True)
-class Assigned:
-    """Weights with multiplicities in them, and the cost that this assignment minimises."""
+class Assignment(ABC):
+    """G (N, K), sigma and multiplicities m (N,), all positive -> weights with m in them, and the cost they minimise.
 
-    weights: Weights
-    cost: float
+    lattice : says which prototypes are neighbours; None without one. anneals : whether sigma plays a part.
+    """
 
+    lattice: Lattice | None
+    anneals = True
 
-class Assignment(Protocol):
-    """G (N, K), sigma and multiplicities m (N,), all positive -> weights and cost."""
-
-    @property
-    def lattice(self) -> Lattice | None:
-        """The lattice that says which prototypes are neighbours; None without one."""
-        ...
-
-    @property
-    def anneals(self) -> bool:
-        """Whether sigma plays a part."""
-        ...
-
-    def fresh(self) -> Assignment:
+    def fresh(self) -> Self:
         """The same assignment with nothing remembered, for a run of its own."""
-        ...
-
-    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned: ...
-
-
-@dataclass(frozen=True)
-class Winner:
-    """A[j, i] = m_i if j is the nearest prototype of i (lowest j on ties), else 0. Sigma plays no part."""
-
-    lattice: ClassVar[None] = None
-    anneals: ClassVar[bool] = False
-
-    def fresh(self) -> Winner:
         return self
 
-    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
-        return Assigned(FieldWeights(np.eye(G.shape[1]), G.argmin(axis=1), m), kmeans_cost(G, m))
+    @abstractmethod
+    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]: ...
 
 
 @dataclass(frozen=True)
-class Rank:
+class Winner(Assignment):
+    """A[j, i] = m_i if j is the nearest prototype of i (lowest j on ties), else 0. Sigma plays no part."""
+
+    lattice = None
+    anneals = False
+
+    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
+        return FieldWeights(np.eye(G.shape[1]), G.argmin(axis=1), m), inertia(G, m)
+
+
+@dataclass(frozen=True)
+class Rank(Assignment):
     """A[j, i] = m_i h(rank_ij) / h(min_i rank_ij): rank 0 is the nearest, ties go to the lower prototype index.
 
     Dividing by the weight of the prototype's smallest rank scales a row of A, which changes neither its argmin nor its
@@ -78,26 +65,23 @@ class Rank:
 
     neighborhood: str = "exponential"
     memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    lattice: ClassVar[None] = None
-    anneals: ClassVar[bool] = True
+    lattice = None
 
-    def fresh(self) -> Rank:
+    def fresh(self) -> Self:
         return replace(self, memory={})
 
-    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
+    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         if self.memory.get("G") is not G:  # the prototypes moved
             self.memory["G"], self.memory["ranks"] = G, rank_points(G.T, m)
         rank, sums = self.memory["ranks"]
         ranks = np.arange(len(rank))
         weight_of_rank = h(ranks, sigma, self.neighborhood)
-        scaled = None
-        if self.neighborhood != "exponential":
-            scaled = partial(h, ranks, sigma, self.neighborhood)
-        return Assigned(RankWeights(rank, weight_of_rank, m, scaled), neural_gas_cost(sums, weight_of_rank))
+        scaled = None if self.neighborhood == "exponential" else partial(h, ranks, sigma, self.neighborhood)
+        return RankWeights(rank, weight_of_rank, m, scaled), neural_gas_cost(sums, weight_of_rank)
 
 
 @dataclass(frozen=True)
-class OnLattice:
+class OnLattice(Assignment):
     """A[j, i] = m_i h(nd(I*(i), j)) / h(min_i nd(I*(i), j)),  I*(i) = argmin_j sum_l h(nd(j, l)) G[i, l] (Heskes).
 
     Dividing by the weight of the nearest winner scales a row of A, as in Rank.
@@ -105,12 +89,8 @@ class OnLattice:
 
     lattice: Lattice
     neighborhood: str = "exponential"
-    anneals: ClassVar[bool] = True
 
-    def fresh(self) -> OnLattice:
-        return self
-
-    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> Assigned:
+    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         nd, H = self.lattice.distances, self.lattice.weights(sigma, self.neighborhood)
         winner, minimum = smoothed_winners(G.T, H)
         weights = FieldWeights(H, winner, m)
@@ -119,7 +99,7 @@ class OnLattice:
         if empty.any():
             H = H.copy()
             H[empty] = h(nd[empty], sigma, self.neighborhood, nearest[empty, None])
-        return Assigned(FieldWeights(H, winner, m), som_cost(minimum, m))
+        return FieldWeights(H, winner, m), som_cost(minimum, m)
 
 
 # --- winners
@@ -157,12 +137,9 @@ def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None)
     name = min(work, key=lambda name: work[name])
     bounds = weight_product(name, H32, GT if GT.dtype == np.float32 else as_float32(GT), n_jobs)
     winner, cost = np.empty(N, np.intp), np.empty(N)
-    factor = 1 - bounds.relative
-    run_chunks(
-        lambda part: _certify(bounds.L, factor, bounds.absolute, GT, H, part.start, part.stop, winner, cost),
-        list(panels(N, CHUNK)),
-        n_jobs,
-    )
+    given = bounds.L, 1 - bounds.relative, bounds.absolute, GT, H
+    parts = list(panels(N, CHUNK))
+    run_chunks(lambda part: _certify(*given, part.start, part.stop, winner, cost), parts, n_jobs)
     return winner, cost
 
 

@@ -21,11 +21,6 @@ from .spaces import Space
 HISTORY = np.dtype([("sigma", "f8"), ("cost", "f8"), ("quantization_error", "f8"), ("terms", "i8"), ("moved", "i8")])
 
 
-def no_labels() -> FloatArray:
-    """The label vectors of prototypes that have none."""
-    return np.empty((0, 0))
-
-
 @dataclass(frozen=True)
 class Problem:
     """What is fitted: where prototypes live, how points are assigned to them, what each point counts, (N,) > 0.
@@ -69,7 +64,7 @@ class State:
     """
 
     prototypes: NDArray[Any]
-    labels: FloatArray = field(default_factory=no_labels)
+    labels: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     history: tuple[Epoch, ...] = ()
     converged: bool = False
     swaps: int = 0
@@ -92,43 +87,39 @@ def epoch(problem: Problem, state: State, sigma: float, rng: np.random.Generator
     seen = space.perturbed(G, rng)
     if term is not None:
         seen = term.added_to(seen, labels)
-    assigned = problem.assignment(seen, sigma, m)
-    after, terms = space.update(assigned.weights, before)
+    weights, cost = problem.assignment(seen, sigma, m)
+    after, terms = space.update(weights, before)
     moved = int(np.count_nonzero((before != after).reshape(len(before), -1).any(axis=1)))
     settled = moved == 0
     if term is not None:
-        labels = term.means(assigned.weights, labels)
+        labels = term.means(weights, labels)
         settled = settled and term.settled(state.labels, labels)
-    record = Epoch(len(state.history), float(sigma), assigned.cost, quantization_error(G, m), terms, moved)
+    record = Epoch(len(state.history), float(sigma), cost, quantization_error(G, m), terms, moved)
     return State(after, labels, (*state.history, record), converged=settled)
 
 
-def labelled(problem: Problem, start: NDArray[Any], sigma: float) -> State:
+def labelled(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:
     """The prototypes `start`; with a label term, their label vectors are those of the assignment by d alone."""
+    if isinstance(start, State):
+        return start
     if problem.label_term is None:
         return State(start)
-    weights = problem.assignment(problem.space.distances(start), sigma, problem.m).weights
+    weights, _ = problem.assignment(problem.space.distances(start), sigma, problem.m)
     return State(start, problem.label_term.first(weights))
 
 
 def looked_at(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:
     """The prototypes `start` as they are, with a record of their K-means cost, for training by swaps alone."""
-    state = start if isinstance(start, State) else labelled(problem, start, sigma)
+    state = labelled(problem, start, sigma)
     cost = inertia(problem.space.distances(state.prototypes), problem.m)
     record = Epoch(len(state.history), float(sigma), cost, 0.5 * cost, 0, 0)
     return replace(state, history=(*state.history, record), converged=True)
 
 
 def anneal(
-    problem: Problem,
-    start: NDArray[Any] | State,
-    sigmas: FloatArray,
-    sigma_end: float,
-    max_settling: int,
-    rng: np.random.Generator,
-    on_epoch: OnEpoch | None = None,
-    run: int = 0,
-) -> State:
+    problem: Problem, start: NDArray[Any] | State, sigmas: FloatArray, sigma_end: float, max_settling: int,
+    rng: np.random.Generator, on_epoch: OnEpoch | None = None, run: int = 0,
+) -> State:  # fmt: skip
     """Run the schedule `sigmas`, then continue at `sigma_end` until a fixed point or `max_settling` more epochs.
 
     start : prototypes, or a state to continue from, labels included.
@@ -136,7 +127,7 @@ def anneal(
     A fixed point is an epoch at `sigma_end` that moves no prototype and changes no label. At fixed sigma neither step
     can raise the cost, so one is reached (unless collisions are prevented by noise, which has no cost to lower).
     """
-    state = start if isinstance(start, State) else labelled(problem, start, sigmas[0])
+    state = labelled(problem, start, sigmas[0])
     for t in range(len(sigmas) + max_settling):
         sigma = sigmas[t] if t < len(sigmas) else sigma_end
         state = epoch(problem, state, sigma, rng)

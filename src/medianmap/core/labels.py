@@ -64,12 +64,8 @@ def class_numbers(y: Any, n: int, classes: NDArray[Any], *, stacklevel: int = 3)
     unseen = np.flatnonzero(numbers == UNSEEN)
     if len(unseen):
         name = labels.classes[labels.numbers[unseen[0]]]
-        warnings.warn(
-            f"y[{unseen[0]}] is {name}, a class that no training point had, so it cannot be predicted there "
-            f"({len(unseen)} such points).",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
+        said = f"y[{unseen[0]}] is {name}, a class that no training point had, so it cannot be predicted there"
+        warnings.warn(f"{said} ({len(unseen)} such points).", stacklevel=stacklevel)
     return numbers, labels
 
 
@@ -94,7 +90,6 @@ def training_labels(y: Any, m: FloatArray, *, stacklevel: int) -> LabelVectors:
         warnings.warn(
             f"All labelled points have one class, {labels.classes[shares.argmax()]}: it will be predicted everywhere "
             "(-1 means 'not labelled'; if it is the name of a class, rename it).",
-            UserWarning,
             stacklevel=stacklevel,
         )
     text = next((name for name in labels.classes.tolist() if isinstance(name, str) and name in MISSING_AS_TEXT), None)
@@ -102,7 +97,6 @@ def training_labels(y: Any, m: FloatArray, *, stacklevel: int) -> LabelVectors:
         warnings.warn(
             f"{text!r} is taken as the name of a class. If it stands for a missing label, pass y as a list or with "
             "dtype=object: NumPy has turned it into text.",
-            UserWarning,
             stacklevel=stacklevel,
         )
     return labels
@@ -125,11 +119,10 @@ def as_label_vectors(y: Any, n: int, columns: NDArray[Any] | None = None) -> Lab
     elif n_dims(y) == 0 and hasattr(y, "__array__"):
         y = np.asarray(y)
     if n_dims(y) == 0:
-        raise ValueError(f"y is a {type(y).__name__}; pass one label a data point.")
+        raise ValueError(f"y is a {type(y).__name__}; pass one label per data point.")
     if getattr(getattr(y, "dtype", None), "kind", None) == "c":
         raise ValueError("y is complex; labels and shares of classes are not.")
-    two_dimensional = n_dims(y) == 2 and np.shape(y)[1] > 1
-    labels = _fuzzy(y, columns) if two_dimensional else _hard(y)
+    labels = _fuzzy(y, columns) if n_dims(y) == 2 and np.shape(y)[1] > 1 else _hard(y)
     if len(labels.y) != n:
         raise ValueError(f"y holds {len(labels.y)} labels, but X holds {n} data points; pass one label per point.")
     return labels
@@ -138,7 +131,8 @@ def as_label_vectors(y: Any, n: int, columns: NDArray[Any] | None = None) -> Lab
 def _hard(y: Any) -> LabelVectors:
     """One class per point; classes are sorted."""
     values = column_or_1d(_as_array(y), warn=True)
-    known = ~_missing(values)
+    dates = values.dtype.kind in "Mm"
+    known = ~(np.isnat(values) if dates else np.array([is_unlabelled(label) for label in values.tolist()], bool))
     named = _of_one_kind(values[known], np.flatnonzero(known))
     classes, codes = np.unique(named, return_inverse=True)
     vectors = np.zeros((len(known), len(classes)))
@@ -154,12 +148,6 @@ def _as_array(y: Any) -> NDArray[Any]:
         y = y.tolist()  # pandas' own types: an array of whole numbers with gaps would be one of floats
     values = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     return values.astype(object) if values.dtype.kind == "T" else values
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind in "Mm":
-        return np.isnat(values)
-    return np.fromiter((is_unlabelled(label) for label in values.tolist()), bool, len(values))
 
 
 def _of_one_kind(labels: NDArray[Any], places: IntArray) -> NDArray[Any]:
@@ -196,9 +184,7 @@ def _rows_of_one_length(y: list[Any]) -> list[Any]:
     width = len(y[first])
     for i, row in enumerate(y):
         if is_row[i] and len(row) != width:
-            raise ValueError(
-                f"y[{first}] has {width} shares, but y[{i}] has {len(row)}; give every point one share a class."
-            )
+            raise ValueError(f"y[{first}] has {width} shares, but y[{i}] has {len(row)}; pass one share per class.")
         if not is_row[i] and not is_unlabelled(row):
             raise ValueError(
                 f"y[{first}] is a row of shares, but y[{i}] is a {type(row).__name__}; "
@@ -220,9 +206,7 @@ def _fuzzy(y: Any, columns: NDArray[Any] | None) -> LabelVectors:
     elif columns is None:
         columns = np.arange(shares.shape[1])
     elif shares.shape[1] != len(columns):
-        raise ValueError(
-            f"y has {shares.shape[1]} columns, but there are {len(columns)} classes; pass one column each."
-        )
+        raise ValueError(f"y has {shares.shape[1]} columns for {len(columns)} classes; pass one column per class.")
     known = ~(np.isnan(shares) | (shares == -1)).all(axis=1)
     bad = known & ~(np.isfinite(shares) & (shares >= 0)).all(axis=1)
     if bad.any():

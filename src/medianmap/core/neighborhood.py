@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,8 +44,8 @@ class Lattice:
     shape: tuple[int, int]
     kind: str
     periodic: bool
-    positions: NDArray[np.float64]
-    distances: NDArray[np.float64]
+    positions: NDArray[np.float64] = field(compare=False)
+    distances: NDArray[np.float64] = field(compare=False)
 
     @cached_property
     def _codes(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -69,13 +68,6 @@ class Lattice:
         # The nearest non-neighbours are at sqrt(2) (rectangular) or sqrt(3) (hexagonal).
         return (self.distances > 0) & (self.distances < 1.2)
 
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Lattice) and (self.shape, self.kind, self.periodic) == (
-            other.shape,
-            other.kind,
-            other.periodic,
-        )
-
 
 def make_lattice(shape: tuple[int, int], kind: str = "hexagonal", periodic: bool = False) -> Lattice:
     """nd(j, l) = Euclidean distance of the positions; on a torus the shortest way round.
@@ -84,12 +76,10 @@ def make_lattice(shape: tuple[int, int], kind: str = "hexagonal", periodic: bool
     sqrt(3) / 2 apart, so that all six neighbours are at distance 1.
     """
     rows, cols = shape
-    if kind == "hexagonal" and periodic and rows % 2:
-        raise ValueError(
-            f"A periodic hexagonal lattice needs an even number of rows to close on itself; grid has {rows}."
-        )
-    r, c = np.divmod(np.arange(rows * cols), cols)
     hexagonal = kind == "hexagonal"
+    if hexagonal and periodic and rows % 2:
+        raise ValueError(f"A periodic hexagonal lattice needs an even number of rows; grid has {rows}.")
+    r, c = np.divmod(np.arange(rows * cols), cols)
     height = np.sqrt(3) / 2 if hexagonal else 1.0
     positions = np.column_stack([c + 0.5 * (r % 2) * hexagonal, r * height]).astype(np.float64)
     offset = np.abs(positions[:, None, :] - positions[None, :, :])

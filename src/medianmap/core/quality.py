@@ -13,8 +13,9 @@ from .neighborhood import Lattice
 # --- costs, monitored every epoch. Plain sums, no BLAS: the same bits at any number of threads -------------------
 
 
-def kmeans_cost(G: FloatArray, m: FloatArray) -> float:
-    """sum_i m_i min_j G[i, j]."""
+def inertia(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """sum_i m_i min_j G[i, j], as scikit-learn reports it: the K-means cost."""
+    m = np.ones(len(G)) if sample_weight is None else sample_weight
     return float((m * G.min(axis=1)).sum())
 
 
@@ -29,11 +30,6 @@ def som_cost(smoothed_minimum: FloatArray, m: FloatArray) -> float:
 
 
 # --- how well the prototypes represent the data --------------------------------------------------------------------
-
-
-def inertia(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
-    """sum_i m_i min_j G[i, j], as scikit-learn reports it: the K-means cost."""
-    return kmeans_cost(G, np.ones(len(G)) if sample_weight is None else sample_weight)
 
 
 def quantization_error(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
@@ -141,15 +137,9 @@ def expected_over_ties(values: FloatArray, own: NDArray[np.intp], k: int) -> tup
 
 
 def indices(
-    source: Source,
-    labels: NDArray[np.intp],
-    G: FloatArray,
-    *,
-    lattice: Lattice | None = None,
-    y: ArrayLike | None = None,
-    sample_weight: FloatArray | None = None,
-    n_neighbors: int = 10,
-) -> dict[str, float]:
+    source: Source, labels: NDArray[np.intp], G: FloatArray, *, lattice: Lattice | None = None,
+    y: ArrayLike | None = None, sample_weight: FloatArray | None = None, n_neighbors: int = 10,
+) -> dict[str, float]:  # fmt: skip
     """All indices that apply, by name: those of order need a lattice, those of classes need y.
 
     Weights count in the errors and in purity; scikit-learn's indices and those of order have none. The silhouette needs

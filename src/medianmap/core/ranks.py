@@ -35,7 +35,8 @@ def rank_points(GT: NDArray[Any], m: FloatArray, n_jobs: int | None = None) -> t
     def work(part: slice) -> None:
         columns = np.ascontiguousarray(GT[:, part])
         keys = np.empty((columns.shape[1], K), np.uint32)
-        values = _as_float32(_above_zero(columns))
+        with np.errstate(over="ignore", under="ignore"):  # rounding keeps the order of two values, or makes them equal
+            values = _above_zero(columns).astype(np.float32, copy=False)
         exact = _pack(values.view(np.uint32), np.uint32(index_bits), keys)
         exact = exact and values is columns
         keys.sort(axis=1)
@@ -51,16 +52,7 @@ def _above_zero(columns: NDArray[Any]) -> NDArray[Any]:
     """The columns themselves if nothing in them is negative (dissimilarities to combinations may be); else each minus
     its least value. Rounding may then make values equal, but never changes their order."""
     low = columns.min(axis=0)
-    if not (low < 0).any():
-        return columns
-    with np.errstate(over="ignore"):
-        return columns - low
-
-
-def _as_float32(values: NDArray[Any]) -> NDArray[np.float32]:
-    """The nearest float32 numbers. Rounding keeps the order of any two values, or makes them equal."""
-    with np.errstate(over="ignore", under="ignore"):
-        return values.astype(np.float32, copy=False)
+    return columns - low if (low < 0).any() else columns
 
 
 @njit(cache=True, nogil=True)

@@ -14,6 +14,7 @@ Mean vectors (batch maps) are in vectors.py.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, Self
@@ -25,21 +26,8 @@ from scipy.sparse import csr_array
 
 from ..search import Search, make_search
 from ..search.frame import Weights
-from ..sources.base import (
-    ALL,
-    DenseSource,
-    FloatArray,
-    Index,
-    IntArray,
-    Source,
-    SubsetSource,
-    mean_of_pairs,
-    panels,
-    plain,
-    point_rows,
-    points_to,
-    rows_per_panel,
-)
+from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
+from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows
 from ..utils.threads import limited, run_chunks
 
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.
@@ -67,82 +55,67 @@ class Space(Protocol):
     @property
     def n_features(self) -> int | None:
         """Length of a prototype vector; None where prototypes are no vectors."""
-        ...
-
-    def at(self, indices: IntArray) -> NDArray[Any]:
-        """Prototypes on the given data points."""
-        ...
-
-    def subset(self, keep: IntArray) -> Space:
-        """The same space over the points `keep` (n,) alone."""
-        ...
-
-    def lifted(self, P: NDArray[Any], keep: IntArray) -> NDArray[Any]:
-        """Prototypes of `subset(keep)` in terms of this space."""
-        ...
-
-    def distances(self, P: NDArray[Any]) -> FloatArray:
-        """G (N, K) from every point to every prototype."""
-        ...
-
-    def final_distances(self, P: NDArray[Any]) -> FloatArray:
-        """The same as `predict` will see it, to the last bit."""
-        ...
-
-    def as_squares(self, d: FloatArray) -> FloatArray:
-        """Dissimilarities as squared lengths, which classical scaling takes."""
-        ...
-
-    def mean(self, m: FloatArray) -> float:
-        """Mean dissimilarity of all N^2 pairs, pair (i, l) weighted by m_i m_l."""
-        ...
-
-    def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """G as the assignment is to see it; the same G unless collisions are prevented by noise."""
-        ...
-
-    def update(self, weights: Weights, P: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """New prototypes that minimise the cost for these weights, and the number of terms evaluated."""
-        ...
-
-    def fresh(self) -> Self:
-        """The same space with nothing remembered, for a run of its own."""
-        ...
+        return None
 
     @property
     def shareable(self) -> bool:
         """Whether several threads can read the data at the same time."""
-        ...
+        return True
+
+    def fresh(self) -> Self:
+        """The same space with nothing remembered, for a run of its own."""
+        return self
+
+    def at(self, indices: IntArray) -> NDArray[Any]:
+        """Prototypes on the given data points."""
+
+    def subset(self, keep: IntArray) -> Self:
+        """The same space over the points `keep` (n,) alone."""
+
+    def lifted(self, P: NDArray[Any], keep: IntArray) -> NDArray[Any]:
+        """Prototypes of `subset(keep)` in terms of this space."""
+        return P
+
+    def distances(self, P: NDArray[Any]) -> FloatArray:
+        """G (N, K) from every point to every prototype."""
+
+    def final_distances(self, P: NDArray[Any]) -> FloatArray:
+        """The same as `predict` will see it, to the last bit."""
+        return self.distances(P)
+
+    def as_squares(self, d: FloatArray) -> FloatArray:
+        """Dissimilarities as squared lengths, which classical scaling takes; batch and relational maps have these."""
+        return d
+
+    def mean(self, m: FloatArray) -> float:
+        """Mean dissimilarity of all N^2 pairs, pair (i, l) weighted by m_i m_l."""
+
+    def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """G as the assignment is to see it; the same G unless collisions are prevented by noise."""
+        return G
+
+    def update(self, weights: Weights, P: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """New prototypes that minimise the cost for these weights, and the number of terms evaluated."""
 
     # --- what the folders above ask
 
     def training_data(self, points: Index) -> Any:
         """X for another fit, to some of the points: vectors, or a source of dissimilarities."""
-        ...
 
     def query_data(self, queries: Index, points: IntArray) -> Any:
         """X for `predict` of the points `queries`, by a map fitted to `training_data(points)`."""
-        ...
 
 
-class _OnSource:
+@dataclass(frozen=True)
+class _OnSource(Space):
     """What median and relational spaces share: dissimilarities from a source."""
 
     source: Source
+    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
     @property
     def n_points(self) -> int:
         return self.source.shape[0]
-
-    @property
-    def n_features(self) -> None:
-        return None
-
-    def mean(self, m: FloatArray) -> float:
-        return mean_of_pairs(self.source, m)
-
-    def fresh(self) -> Self:
-        return replace(self, memory={})  # type: ignore[type-var]
 
     @property
     def shareable(self) -> bool:
@@ -150,6 +123,24 @@ class _OnSource:
         while isinstance(source, SubsetSource):
             source = source.base
         return isinstance(source, DenseSource)
+
+    def fresh(self) -> Self:
+        return replace(self, memory={})
+
+    def subset(self, keep: IntArray) -> Self:
+        return replace(self, source=SubsetSource(self.source, keep), memory={})
+
+    def distances(self, P: NDArray[Any]) -> FloatArray:
+        # The very same array while prototypes stand still: an assignment may then keep what it made of it.
+        if "P" not in self.memory or not np.array_equal(self.memory["P"], P):
+            self.memory["P"], self.memory["G"] = P, self._compute(P)
+        return self.memory["G"]
+
+    @abstractmethod
+    def _compute(self, P: NDArray[Any]) -> FloatArray: ...
+
+    def mean(self, m: FloatArray) -> float:
+        return mean_of_pairs(self.source, m)
 
     def training_data(self, points: Index) -> Source:
         return self.source if isinstance(points, slice) else SubsetSource(self.source, points)
@@ -167,29 +158,18 @@ class MedianSpace(_OnSource):
     epoch, so that prototypes on one point separate. `allow`: nothing is done.
     """
 
-    source: Source
     strategy: str
     collisions: str = "distinct"
     n_jobs: int | None = None
-    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, indices: IntArray) -> IntArray:
         return indices
 
-    def subset(self, keep: IntArray) -> MedianSpace:
-        return MedianSpace(SubsetSource(self.source, keep), self.strategy, self.collisions, self.n_jobs)
-
     def lifted(self, P: IntArray, keep: IntArray) -> IntArray:
         return keep[P]
 
-    def distances(self, P: IntArray) -> FloatArray:
-        # The very same array while prototypes stand still: an assignment may then keep what it made of it.
-        if "P" not in self.memory or not np.array_equal(self.memory["P"], P):
-            self.memory["P"], self.memory["G"] = P, points_to(self.source, P)
-        return self.memory["G"]
-
-    def final_distances(self, P: IntArray) -> FloatArray:
-        return self.distances(P)
+    def _compute(self, P: IntArray) -> FloatArray:
+        return points_to(self.source, P)
 
     def as_squares(self, d: FloatArray) -> FloatArray:
         return (d / (d.max() or 1.0)) ** 2  # divided first: squares of large numbers leave the range of floats
@@ -220,35 +200,23 @@ class RelationalSpace(_OnSource):
     single-threaded product of fixed shape: no result depends on their number. An epoch holds up to six arrays (K, N).
     """
 
-    source: Source
     n_jobs: int | None = None
-    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, indices: IntArray) -> FloatArray:
         P = np.zeros((len(indices), self.n_points))
         P[np.arange(len(indices)), indices] = 1.0
         return P
 
-    def subset(self, keep: IntArray) -> RelationalSpace:
-        return RelationalSpace(SubsetSource(self.source, keep), self.n_jobs)
-
     def lifted(self, P: FloatArray, keep: IntArray) -> FloatArray:
         whole = np.zeros((len(P), self.n_points))
         whole[:, keep] = P
         return whole
 
-    def distances(self, P: FloatArray) -> FloatArray:
-        # The very same array while prototypes stand still, as in MedianSpace.
-        if "P" not in self.memory or not np.array_equal(self.memory["P"], P):
-            dense = np.count_nonzero(P) > SPARSE * P.size
-            self.memory["P"], self.memory["G"] = P, self._dense(P) if dense else self._sparse(P)
-        return self.memory["G"]
+    def _compute(self, P: FloatArray) -> FloatArray:
+        return self._dense(P) if np.count_nonzero(P) > SPARSE * P.size else self._sparse(P)
 
     def final_distances(self, P: FloatArray) -> FloatArray:
         return self.rowwise(P)[0]
-
-    def as_squares(self, d: FloatArray) -> FloatArray:
-        return d  # relational maps take a matrix as squared distances
 
     def rowwise(self, P: FloatArray) -> tuple[FloatArray, FloatArray]:
         """G (N, K), each pair by itself, the same bits whatever stands around it; and the self terms (K,)."""
@@ -295,23 +263,19 @@ class RelationalSpace(_OnSource):
                 run_chunks(multiply, list(panels(len(block), CHUNK)), self.n_jobs)
         return Q
 
-    def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
-        return G
-
     def update(self, weights: Weights, P: FloatArray) -> tuple[FloatArray, int]:
         alpha = P.copy()
-        run_chunks(lambda js: _shares(weights, js, alpha), list(panels(len(P), 8)), self.n_jobs)
+
+        def share(js: slice) -> None:
+            for j in range(js.start, js.stop):
+                a = weights.row(j)
+                a[a < TOLERANCE * a.max()] = 0.0
+                total = a.sum()
+                if total > 0:
+                    alpha[j] = a / total
+
+        run_chunks(share, list(panels(len(P), 8)), self.n_jobs)
         return alpha, alpha.size
-
-
-def _shares(weights: Weights, js: slice, alpha: FloatArray) -> None:
-    """alpha[j] = A[j] / sum A[j] for the prototypes js, in place; a row without weight is left as it is."""
-    for j in range(js.start, js.stop):
-        a = weights.row(j)
-        a[a < TOLERANCE * a.max()] = 0.0
-        total = a.sum()
-        if total > 0:
-            alpha[j] = a / total
 
 
 def self_terms(P: FloatArray, products: FloatArray) -> FloatArray:
@@ -325,11 +289,8 @@ def products(D: NDArray[Any], alpha: csr_array, n_jobs: int | None = None) -> Fl
         raise ValueError(f"Dissimilarities to {D.shape[1]} points do not fit coefficients of {alpha.shape[1]}.")
     D = np.ascontiguousarray(plain(D))
     out = np.empty((len(D), alpha.shape[0]))
-    run_chunks(
-        lambda part: _sparse_products(D[part], alpha.indptr, alpha.indices, alpha.data, out[part]),
-        list(panels(len(D), CHUNK)),
-        n_jobs,
-    )
+    entries = alpha.indptr, alpha.indices, alpha.data
+    run_chunks(lambda part: _sparse_products(D[part], *entries, out[part]), list(panels(len(D), CHUNK)), n_jobs)
     return out
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..sources.base import FloatArray, IntArray
 from ..utils.threads import limited
 from .neighborhood import Lattice
-from .spaces import Space
+from .spaces import Space, snapped
 
 
 def start_points(
@@ -131,13 +131,7 @@ def quantiles(y: FloatArray, m: FloatArray) -> FloatArray:
 
 def nearest_free(targets: FloatArray, points: FloatArray) -> IntArray:
     """(K,) distinct indices: each target in turn takes the nearest free one of points (N, 2), the lowest on ties."""
-    free = np.ones(len(points), bool)
-    chosen = np.empty(len(targets), np.intp)
-    for j, target in enumerate(targets):
-        gaps = np.where(free, ((points - target) ** 2).sum(axis=1), np.inf)
-        chosen[j] = gaps.argmin()
-        free[chosen[j]] = False
-    return chosen
+    return snapped(np.column_stack([((points - target) ** 2).sum(axis=1) for target in targets]), distinct=True)
 
 
 def laid_out(Y: FloatArray, m: FloatArray, lattice: Lattice) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numba import njit
@@ -11,13 +12,14 @@ from scipy.spatial.distance import cdist
 from ..search.frame import Weights
 from ..sources.base import FloatArray, Index, IntArray, panels
 from ..utils.threads import run_chunks
+from .spaces import Space
 
 # Points per chunk: small enough to share out, large enough to hide the cost of a call.
 CHUNK = 4096
 
 
 @dataclass(frozen=True)
-class VectorSpace:
+class VectorSpace(Space):
     """W_j = sum_i A[j, i] x_i / sum_i A[j, i]; G[i, j] = |x_i - W_j|^2; a prototype without weight stays.
 
     Sums run point by point in a fixed order, threads share out rows of G and prototypes: no result depends on their
@@ -38,27 +40,11 @@ class VectorSpace:
     def at(self, indices: IntArray) -> FloatArray:
         return self.X[indices]  # an index array copies
 
-    def subset(self, keep: IntArray) -> VectorSpace:
+    def subset(self, keep: IntArray) -> Self:
         return replace(self, X=self.X[keep])
-
-    def lifted(self, P: FloatArray, keep: IntArray) -> FloatArray:
-        return P
 
     def distances(self, P: FloatArray) -> FloatArray:
         return squared_distances(self.X, P, self.n_jobs)
-
-    def final_distances(self, P: FloatArray) -> FloatArray:
-        return self.distances(P)
-
-    def as_squares(self, d: FloatArray) -> FloatArray:
-        return d  # they are squared already
-
-    def fresh(self) -> VectorSpace:
-        return self  # nothing is remembered
-
-    @property
-    def shareable(self) -> bool:
-        return True
 
     def mean(self, m: FloatArray) -> float:
         # The squared distances of all pairs, without going over them: twice the variance.
@@ -66,15 +52,10 @@ class VectorSpace:
         center = (p * self.X).sum(axis=0)
         return 2.0 * float((p * (self.X - center) ** 2).sum())
 
-    def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
-        return G
-
     def update(self, weights: Weights, P: FloatArray) -> tuple[FloatArray, int]:
         A, W = weights.A, P.copy()
         run_chunks(lambda js: _means(A[js], self.X, W[js]), list(panels(len(W), 8)), self.n_jobs)
         return W, A.size
-
-    # --- what the folders above ask
 
     def training_data(self, points: Index) -> FloatArray:
         return self.X[points]

@@ -21,22 +21,7 @@ from .prototypes import (
 from .stability import Stability, restart_stability
 
 __all__ = [
-    "PlaneLayout",
-    "Stability",
-    "Superclusters",
-    "UMatrix",
-    "border_points",
-    "class_shares",
-    "component_planes",
-    "hit_map",
-    "layout",
-    "mean_dissimilarity",
-    "outliers",
-    "prototype_dissimilarities",
-    "restart_stability",
-    "superclusters",
-    "symmetrized",
-    "topology_graph",
-    "two_best",
-    "u_matrix",
-]
+    "PlaneLayout", "Stability", "Superclusters", "UMatrix", "border_points", "class_shares", "component_planes",
+    "hit_map", "layout", "mean_dissimilarity", "outliers", "prototype_dissimilarities", "restart_stability",
+    "superclusters", "symmetrized", "topology_graph", "two_best", "u_matrix"
+]  # fmt: skip

@@ -18,7 +18,7 @@ from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_prototypes
 from ..utils.files import table
 from ..utils.progress import OnProgress
-from .refits import Refits, check_data, check_restarts, check_values, random_seeds, refits
+from .refits import check_data, check_restarts, check_values, random_seeds, refits
 from .stability import agreement
 
 STABILITIES = ("halves", "restarts")
@@ -143,12 +143,15 @@ def k_path(
         cold = [fits.fit({"n_clusters": K, "random_state": seed}) for seed in cold_seeds]
         runs = [(*run, False) for run in cold]
         if warm and kept:
-            start = _grown(fits, kept[-1][1].state.prototypes, K, rng)
-            went_on = fits.fit({"n_clusters": K, "random_state": seeds[0]}, go_on_from=State(start))
+            before = kept[-1][1].state.prototypes
+            more = spread(fits.space, K - len(before), fits.m, rng, beside=before)
+            start = State(np.concatenate([before, fits.space.at(more)]))
+            went_on = fits.fit({"n_clusters": K, "random_state": seeds[0]}, go_on_from=start)
             runs.append((*went_on, True))
         winners = [fitted.labels_ for fitted, _ in cold]
         if halves:
-            winners = [_from_half(fits, half, K, seed) for half, seed in zip(halves, seeds, strict=True)]
+            pairs = [(half, {"n_clusters": K, "random_state": seed}) for half, seed in zip(halves, seeds, strict=True)]
+            winners = [fits.winners(fits.fit(params, half)[0], half) for half, params in pairs]
         stable.append(agreement(np.stack(winners)) if n_restarts > 1 else np.nan)
         kept.append(min(runs, key=lambda run: run[0].inertia_))
 
@@ -171,15 +174,3 @@ def _halves(n: int, count: int, K: int, rng: np.random.Generator) -> list[IntArr
     if n // 2 < K:
         raise ValueError(f"Half of the {n} points are too few for n_clusters = {K}; use stability='restarts'.")
     return [np.sort(rng.choice(n, n // 2, replace=False)) for _ in range(count)]
-
-
-def _grown(fits: Refits, prototypes: NDArray[Any], K: int, rng: np.random.Generator) -> NDArray[Any]:
-    """K prototypes to start from: those given, and points drawn by the k-medoids++ rule beside them."""
-    more = spread(fits.space, K - len(prototypes), fits.m, rng, beside=prototypes)
-    return np.concatenate([prototypes, fits.space.at(more)])
-
-
-def _from_half(fits: Refits, half: IntArray, K: int, seed: int) -> IntArray:
-    """(n,) nearest prototype of every point, in a map fitted to the points `half`."""
-    fitted, _ = fits.fit({"n_clusters": K, "random_state": seed}, half)
-    return fits.winners(fitted, half)

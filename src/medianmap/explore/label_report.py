@@ -38,14 +38,8 @@ def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
     """
     fitted = _fitted_map(classifier)
     Y, classes = classifier.prototype_labels_, classifier.classes_
-    top = Y.argmax(axis=1)
-    return table(
-        prototype=np.arange(len(Y)),
-        label=classes[top],
-        share=Y.max(axis=1),
-        entropy=entropy(Y),
-        hits=fitted.hits_,
-    )
+    return table(prototype=np.arange(len(Y)), label=classes[Y.argmax(axis=1)], share=Y.max(axis=1), entropy=entropy(Y),
+                 hits=fitted.hits_)  # fmt: skip
 
 
 def entropy(shares: FloatArray) -> FloatArray:
@@ -89,15 +83,9 @@ def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDAr
     with np.errstate(invalid="ignore"):
         ratio = np.where(own > 0, near / own, 1.0)  # both zero: as near to the one as to the other
     suspicion = (Y[j, top[j]] - share) * (1.0 - ratio)
-    order = np.lexsort((at, -suspicion))
-    return table(
-        point=at[order],
-        label=labels.classes[labels.numbers[at]][order],
-        proposed=classes[top[j]][order],
-        prototype=j[order],
-        share=share[order],
-        suspicion=suspicion[order],
-    )
+    found = table(point=at, label=labels.classes[labels.numbers[at]], proposed=classes[top[j]], prototype=j,
+                  share=share, suspicion=suspicion)  # fmt: skip
+    return found[np.lexsort((at, -suspicion))]
 
 
 def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 10) -> NDArray[Any]:

@@ -41,12 +41,9 @@ class Refits:
     after_fit: Callable[[], None]
 
     def fit(
-        self,
-        params: dict[str, Any],
-        points: Index = ALL,
-        supervision: Supervision | None = None,
+        self, params: dict[str, Any], points: Index = ALL, supervision: Supervision | None = None,
         go_on_from: State | None = None,
-    ) -> tuple[BaseMap, Trained]:
+    ) -> tuple[BaseMap, Trained]:  # fmt: skip
         """The map with other parameters, fitted to some of the points, which are renumbered from 0 there.
 
         go_on_from : where an earlier fit to the same points ended; without it the map starts as its parameters say.

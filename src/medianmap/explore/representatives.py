@@ -98,7 +98,14 @@ def representatives(
     if given:
         check_entries(source)
     compared = [_compared(k, old, len(places[k]), max_members, seed) for k, old in enumerate(olds)]
-    computed = _counting(places, compared, source.symmetric, on_progress or step)
+    sizes = [(len(place), len(sample)) for place, sample in zip(places, compared, strict=True) if len(place) > 1]
+    done, total = 0, sum(2 * n + _area(c, source.symmetric) for n, c in sizes)
+
+    def computed(n: int) -> None:
+        nonlocal done
+        done += n
+        (on_progress or step)("dissimilarities", done, total)
+
     found = np.zeros(len(places), CLUSTER_FIELDS)
     members = np.zeros(sum(map(len, places)), MEMBER_FIELDS)
     start = 0
@@ -109,7 +116,9 @@ def representatives(
             rows["member"], rows["cluster"] = place, k
             chosen = 0
             if len(place) > 1:  # a single member is its own medoid, at dissimilarity 0
-                own = _own(source, place)
+                own: Source = SubsetSource(source, place)
+                if len(place) <= ROWS:  # in one block, since calls cost more than pairs
+                    own = DenseSource(np.asarray(source.block(place, place)), source.symmetric)
                 chosen = medoid(own, sample, computed)
                 to = np.asarray(own.block(ALL, np.array([chosen, old])), np.float64)
                 rows["to_medoid"], rows["to_old"] = to[:, 0], to[:, 1]
@@ -194,11 +203,12 @@ def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[
         )
     places = [np.array([place[member] for member in members], np.intp) for members in clusters.members]
     _refuse_shared(np.concatenate(places), every, names)
+    olds = []
     for old, members in zip(clusters.representatives, clusters.members, strict=True):
         if old not in members:
             raise ValueError(f"The representative {old!r} is not a member of its own cluster; add it to the members.")
-    pairs = zip(clusters.representatives, clusters.members, strict=True)
-    return places, [members.index(old) for old, members in pairs]
+        olds.append(members.index(old))
+    return places, olds
 
 
 def _accessions(names: list[str]) -> dict[str, int]:
@@ -225,13 +235,6 @@ def _refuse_shared(places: IntArray, members: list[str], names: list[str]) -> No
         )
 
 
-def _own(source: Source, place: IntArray) -> Source:
-    """The dissimilarities of one cluster's members; of few members in one block, since calls cost more than pairs."""
-    if len(place) > ROWS:
-        return SubsetSource(source, place)
-    return DenseSource(np.asarray(source.block(place, place)), source.symmetric)
-
-
 def _compared(k: int, old: int, n: int, max_members: int | None, seed: int) -> IntArray:
     """The members of the n of cluster k that its medoid is chosen among, in order: all, or a sample with `old`."""
     every = np.arange(n)
@@ -249,21 +252,6 @@ def _blocks(n: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:
         first = rows.stop if symmetric else 0
         for cols in panels(n - first, COLUMNS):
             yield rows, slice(first + cols.start, first + cols.stop)
-
-
-def _counting(
-    places: list[IntArray], compared: list[IntArray], symmetric: bool, report: OnProgress
-) -> Callable[[int], None]:
-    """What is told the size of every block that is computed, and reports how many dissimilarities are done of all."""
-    sizes = [(len(p), len(c)) for p, c in zip(places, compared, strict=True) if len(p) > 1]
-    done, total = 0, sum(2 * n + _area(c, symmetric) for n, c in sizes)
-
-    def computed(n: int) -> None:
-        nonlocal done
-        done += n
-        report("dissimilarities", done, total)
-
-    return computed
 
 
 def _area(n: int, symmetric: bool) -> int:

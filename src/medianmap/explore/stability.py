@@ -62,21 +62,17 @@ def restart_stability(
         runs.append(estimator._reseeded(int(seed)).fit(X, sample_weight=sample_weight).labels_)
         if inner.init == "embedding" and len(runs) == 1:
             n = len(runs[0]) if sample_weight is None else int(np.count_nonzero(sample_weight))
-            _check_landmarks(estimator._n_at_start(n))
+            n = estimator._n_at_start(n)
+            if n <= LANDMARKS:
+                raise ValueError(
+                    f"init='embedding' draws from more than {LANDMARKS} points only: with {n} all runs start, and end, "
+                    "the same; set init='random' or 'k-medoids++'."
+                )
     N = len(runs[0])
     points = np.arange(N) if n_points >= N else np.sort(rng.choice(N, n_points, replace=False))
     prototypes = np.stack(runs)[:, points]
     together = share_together(prototypes)
     return Stability(points, prototypes, together, firmness(together), agreement(prototypes))
-
-
-def _check_landmarks(n: int) -> None:
-    """ValueError if a start by embedding among n points leaves nothing to chance."""
-    if n <= LANDMARKS:
-        raise ValueError(
-            f"init='embedding' draws from more than {LANDMARKS} points only: with {n} all runs start, and end, the "
-            "same; set init='random' or 'k-medoids++'."
-        )
 
 
 def share_together(prototypes: IntArray) -> FloatArray:

@@ -121,7 +121,7 @@ def width_front(
     runs = [[_run(fits, shape, falling, warm, seed) for seed in seeds] for shape in shapes]
     maps = [list(row) for of_shape in runs for row in zip(*of_shape, strict=True)]  # (P, R)
     figures = {
-        name: np.array([[getattr(each, name) for each in row] for row in maps])
+        name: np.array([[each[name] for each in row] for row in maps])
         for name in ("topographic_error", "quantization_error", "som_cost", "epochs")
     }
     return WidthFront(
@@ -129,31 +129,21 @@ def width_front(
         neighborhood=np.repeat(shapes, len(falling)),
         **figures,
         on_front=pareto(figures["topographic_error"].mean(axis=1), figures["quantization_error"].mean(axis=1)),
-        prototypes=tuple(fits.as_given(min(row, key=lambda each: each.som_cost).prototypes) for row in maps),
+        prototypes=tuple(fits.as_given(min(row, key=lambda each: each["som_cost"])["prototypes"]) for row in maps),
     )
 
 
-@dataclass(frozen=True)
-class _Map:
-    """One map of a run and its figures."""
-
-    prototypes: NDArray[Any]
-    topographic_error: float
-    quantization_error: float
-    som_cost: float
-    epochs: int
-
-
-def _run(fits: Refits, shape: str, falling: list[float], warm: bool, seed: int) -> list[_Map]:
-    """A map for every width, with a neighbourhood of this shape."""
-    maps: list[_Map] = []
+def _run(fits: Refits, shape: str, falling: list[float], warm: bool, seed: int) -> list[dict[str, Any]]:
+    """Prototypes and figures of a map for every width, with a neighbourhood of this shape."""
+    maps: list[dict[str, Any]] = []
     for params in _schedules(fits.estimator, falling, warm):
-        start = {"init": maps[-1].prototypes} if warm and maps else {}
+        start = {"init": maps[-1]["prototypes"]} if warm and maps else {}
         fitted, trained = fits.fit({"random_state": seed, "neighborhood": shape, **params, **start})
         G, m, K = trained.G, trained.m, len(fitted.hits_)
-        order = topographic_error(G, fitted.lattice_, m)
-        cost = fitted._plan(K).assignment(G, params["sigma_end"], m).cost
-        maps.append(_Map(trained.state.prototypes, order, fitted.quantization_error_, cost, fitted.n_iter_))
+        _, cost = fitted._plan(K).assignment(G, params["sigma_end"], m)
+        maps.append({"prototypes": trained.state.prototypes, "som_cost": cost, "epochs": fitted.n_iter_,
+                     "topographic_error": topographic_error(G, fitted.lattice_, m),
+                     "quantization_error": fitted.quantization_error_})  # fmt: skip
     return maps
 
 

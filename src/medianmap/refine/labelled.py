@@ -86,7 +86,7 @@ def settled_labels(
     """
     for _ in range(100):
         before = Y
-        Y = term.means(assignment(term.added_to(G, Y), sigma, m).weights, Y)
+        Y = term.means(assignment(term.added_to(G, Y), sigma, m)[0], Y)
         if term.settled(before, Y):
             break
     return Y

@@ -48,7 +48,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..core.quality import kmeans_cost
+from ..core.quality import inertia
 from ..sources.base import FloatArray, IntArray, panels
 from ..utils.checks import check_count
 from ..utils.progress import step
@@ -166,7 +166,7 @@ def _descended(
             swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
         looks.done += at
     looks.left -= 1
-    return Swapped(state.w.copy(), swaps, kmeans_cost(state.near[:, None], state.m), idle >= N)
+    return Swapped(state.w.copy(), swaps, inertia(state.near[:, None], state.m), idle >= N)
 
 
 @dataclass(frozen=True)

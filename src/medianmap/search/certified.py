@@ -15,33 +15,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..sources.base import (
-    ALL,
-    FloatArray,
-    IntArray,
-    Source,
-    candidate_rows,
-    panels,
-    point_rows,
-    rows_fit,
-    rows_per_panel,
-)
+from ..sources import ALL, Source, panels, rows_per_panel
+from ..sources.base import FloatArray, IntArray, candidate_rows, point_rows, rows_fit
 from ..utils.threads import run_chunks
+from . import screens
 from .exhaustive import product_costs
 from .frame import FieldWeights, Finder, RankWeights, Search, Weights, best_alone, count_survivors, settle_distinct
 from .lowrank import LowRank
-from .screens import (
-    LARGEST,
-    UNIT,
-    Bounded,
-    Choice,
-    Entries,
-    as_float32,
-    dense_product,
-    product_work,
-    sparse_product,
-    weight_product,
-)
+from .screens import LARGEST, UNIT, Bounded, Choice, as_float32
 
 # How many prototypes a screen is judged by, and the screens that need no judging: they leave out nothing.
 SAMPLE = 8
@@ -62,11 +43,7 @@ class CertifiedFinder(Finder):
         self, weights: Weights, source: Source, bounds: Bounded, X: NDArray[Any] | None, terms: int, n_jobs: int | None
     ) -> None:
         super().__init__(weights.row, source)
-        self.weights = weights
-        self.bounds = bounds
-        self.X = X
-        self.terms = terms
-        self.n_jobs = n_jobs
+        self.weights, self.bounds, self.X, self.terms, self.n_jobs = weights, bounds, X, terms, n_jobs
         self.evaluated = 0  # candidates that were evaluated canonically
 
     def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
@@ -74,12 +51,16 @@ class CertifiedFinder(Finder):
         row = np.maximum(row, 0.0)
         return row if taken is None else np.where(taken, np.inf, row)
 
+    @property
+    def _known(self) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
+        """What the compiled functions of the frame are given."""
+        bounds, weights = self.bounds, self.weights
+        return bounds.L, 1 - bounds.relative, bounds.absolute, *weights.levels, weights.m, self.X
+
     def expected_survivors(self, alive: IntArray) -> float:
         """How many candidates placing will evaluate, judged by a few prototypes."""
         some = alive[:: max(1, len(alive) // SAMPLE)]
-        levels, values = self.weights.levels
-        args = (self.bounds.L, 1 - self.bounds.relative, self.bounds.absolute, levels, values, self.weights.m, self.X)
-        return count_survivors(some, *args) / max(1, len(some)) * len(alive)
+        return count_survivors(some, *self._known) / max(1, len(some)) * len(alive)
 
     def evaluate(self, j: int, candidates: IntArray) -> FloatArray:
         self.evaluated += len(candidates)
@@ -88,20 +69,16 @@ class CertifiedFinder(Finder):
     def place(self, alive: IntArray, w: IntArray, distinct: bool) -> IntArray:
         if self.X is None:
             return super().place(alive, w, distinct)
-        w = w.copy()
-        best = w.copy()
-        levels, values = self.weights.levels
-        factor = 1 - self.bounds.relative
-        rest = (self.bounds.L, factor, self.bounds.absolute, levels, values, self.weights.m, self.X)
+        w, best, known = w.copy(), w.copy(), self._known
         counts = np.zeros(len(alive) // 16 + 1, np.int64)
 
         def work(part: slice) -> None:
-            counts[part.start // 16] = best_alone(part.start, part.stop, alive, *rest, best)
+            counts[part.start // 16] = best_alone(part.start, part.stop, alive, *known, best)
 
         run_chunks(work, list(panels(len(alive), 16)), self.n_jobs)
         self.evaluated += int(counts.sum())
         if distinct:
-            self.evaluated += settle_distinct(alive, best, w, *rest)
+            self.evaluated += settle_distinct(alive, best, w, *known)
         else:
             w[alive] = best[alive]
         self.terms += self.evaluated * self.source.shape[0]
@@ -126,7 +103,7 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
         screen: Any = fields if isinstance(weights, FieldWeights) else ranks
         if screen is None:
             return product_costs(weights.A, source)
-        choice: Choice = screen.choice
+        choice = screen.choice
         choice.next_epoch()
         if last:
             name, finder = last.pop()
@@ -179,16 +156,16 @@ class FieldScreen:
         """Bring the block sums up to date; the work of each kind of bounds from them."""
         self.rows_summed = self.follow(weights)
         self.H = as_float32(weights.H[:, weights.fields])
-        return product_work(self.H, self.source.shape[0])
+        return screens.product_work(self.H, self.source.shape[0])
 
     def bounds(self, name: str, weights: FieldWeights) -> tuple[Bounded, int]:
         """Lower bounds of all costs, and the number of terms that were summed for them."""
         fields, N = weights.fields, self.source.shape[0]
         S = self.S32 if len(fields) == len(self.S32) else self.S32[fields]
-        bounds = weight_product(name, self.H, S, self.n_jobs)
+        bounds = screens.weight_product(name, self.H, S, self.n_jobs)
         # Twice the error: once for S, once for what rounding makes of it.
         absolute = bounds.absolute + 2 * (weights.H[:, fields] @ self.error[fields])
-        return Bounded(bounds.L, bounds.relative, absolute), self.rows_summed * N + self.H.size * N
+        return replace(bounds, absolute=absolute), self.rows_summed * N + self.H.size * N
 
     def follow(self, weights: FieldWeights) -> int:
         """Bring S up to date; returns how many rows of D were added or subtracted."""
@@ -236,11 +213,8 @@ class FieldScreen:
             self._add(rows, np.arange(len(rows)), field[part], factor[part])
 
     def _add(self, rows: NDArray[Any], index: IntArray, field: IntArray, factor: FloatArray) -> None:
-        run_chunks(
-            lambda cols: _add_rows(rows, index, field, factor, cols.start, cols.stop, self.S),
-            list(panels(rows.shape[1], COLUMNS)),
-            self.n_jobs,
-        )
+        given, parts = (rows, index, field, factor), list(panels(rows.shape[1], COLUMNS))
+        run_chunks(lambda cols: _add_rows(*given, cols.start, cols.stop, self.S), parts, self.n_jobs)
 
 
 @njit(cache=True, nogil=True)
@@ -286,25 +260,26 @@ class RankScreen:
         """Lower bounds of all costs, and the number of terms that were summed for them."""
         K, N = weights.rank.shape
         if name == "ranks":
-            return self.heavy_ranks(weights, self.heavy), self.heavy * N * N
-        A = _weights32(weights, self.n_jobs)
+            return self.heavy_ranks(weights), self.heavy * N * N
+        A, values, m = np.empty((K, N), np.float32), as_float32(weights.levels[1]), weights.m.astype(np.float32)
+        run_chunks(lambda js: _look_up(weights.rank[js], values[js], m, A[js]), list(panels(K, 32)), self.n_jobs)
         if name == "product":
-            return dense_product(A, self.D, self.n_jobs), K * N * N
+            return screens.dense_product(A, self.D, self.n_jobs), K * N * N
         if self.low_rank is None:
             self.low_rank = LowRank(self.D, self.n_jobs)
         return self.low_rank(A), 3 * K * N * LowRank.RANK
 
-    def heavy_ranks(self, weights: RankWeights, heavy: int) -> Bounded:
+    def heavy_ranks(self, weights: RankWeights) -> Bounded:
         """Each prototype's points of its `heavy` smallest ranks; leaving the others out only lowers the sum."""
+        heavy = self.heavy
         if heavy == 1 and self._narrow is not None and self._narrow[0] is weights.rank:
             # The nearest points have weight 1 whatever sigma is.
             return replace(self._narrow[1], L=self._narrow[1].L.copy())
-        entries = _rank_entries(
-            weights.rank, weights.smallest + heavy, as_float32(weights.levels[1]), weights.m.astype(np.float32)
-        )
-        bounds = sparse_product(Entries(*entries), self.D, self.n_jobs)
+        values, m = as_float32(weights.levels[1]), weights.m.astype(np.float32)
+        entries = _rank_entries(weights.rank, weights.smallest + heavy, values, m)
+        bounds = screens.sparse_product(entries, self.D, self.n_jobs)
         # The value is itself a rounded product of weight and multiplicity.
-        bounds = Bounded(bounds.L, bounds.relative + 2 * UNIT, bounds.absolute)
+        bounds = replace(bounds, relative=bounds.relative + 2 * UNIT)
         if heavy == 1:  # a copy: placing strikes out candidates in its own
             self._narrow = (weights.rank, replace(bounds, L=bounds.L.copy()))
         return bounds
@@ -332,17 +307,9 @@ def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
     return starts, index, value
 
 
-def _weights32(weights: RankWeights, n_jobs: int | None) -> NDArray[np.float32]:
-    """A (K, N) in float32, what is too small set to zero."""
-    K, N = weights.rank.shape
-    A = np.empty((K, N), np.float32)
-    values, m = as_float32(weights.levels[1]), weights.m.astype(np.float32)
-    run_chunks(lambda js: _look_up(weights.rank[js], values[js], m, A[js]), list(panels(K, 32)), n_jobs)
-    return A
-
-
 @njit(cache=True, nogil=True)
 def _look_up(rank, values, m, A):  # type: ignore[no-untyped-def]
+    """A[j, i] = values[j, rank[j, i]] m_i in float32."""
     for j in range(rank.shape[0]):
         for i in range(rank.shape[1]):
             A[j, i] = values[j, rank[j, i]] * m[i]

@@ -11,7 +11,7 @@ off by 2^-126 each, and W below 1e-25 is set to 0, because arithmetic with subno
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -21,19 +21,13 @@ from ..sources.base import FloatArray, panels
 from ..utils.threads import limited, run_chunks
 
 F32 = NDArray[np.float32]
+# starts, column, value of a sparse matrix row by row: row j has value[starts[j] : starts[j + 1]] in these columns.
+Entries: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], F32]
 
 UNIT = 2.0**-24
 SMALLEST = 1e-25
 # Sums must stay inside the range of float32 with room to spare.
 LARGEST = 1e36
-
-
-class Entries(NamedTuple):
-    """A sparse matrix row by row: row j has value[starts[j] : starts[j + 1]] in the given columns."""
-
-    starts: NDArray[np.intp]
-    column: NDArray[np.intp]
-    value: F32
 
 
 @dataclass(frozen=True)
@@ -73,14 +67,10 @@ def dense_product(W: F32, M: NDArray[Any], n_jobs: int | None) -> Bounded:
 
 def sparse_product(W: Entries, M: NDArray[Any], n_jobs: int | None) -> Bounded:
     """W @ M for rows of few weights; what W leaves out only lowers the sums."""
-    K = len(W.starts) - 1
+    K = len(W[0]) - 1
     L = np.empty((K, M.shape[1]), np.float32)
-
-    def work(cols: slice) -> None:
-        _sparse_rows(W.starts, W.column, W.value, M, cols.start, cols.stop, L)
-
-    run_chunks(work, list(panels(M.shape[1], TILE)), n_jobs)
-    longest = int(np.diff(W.starts).max()) if K else 0
+    run_chunks(lambda cols: _sparse_rows(*W, M, cols.start, cols.stop, L), list(panels(M.shape[1], TILE)), n_jobs)
+    longest = int(np.diff(W[0]).max()) if K else 0
     return Bounded(L, rounding(longest), np.full(K, longest * 2.0**-126))
 
 
@@ -167,5 +157,5 @@ def product_work(W: F32, n: int) -> dict[str, float]:
 def weight_product(name: str, W: F32, M: NDArray[Any], n_jobs: int | None) -> Bounded:
     """W @ M: "dense", or of the heavy entries alone, "sparse". W (K, F) has maximum 1."""
     if name == "sparse":
-        return sparse_product(Entries(*heavy_entries(W, np.float32(CUT))), M, n_jobs)
+        return sparse_product(heavy_entries(W, np.float32(CUT)), M, n_jobs)
     return dense_product(W, M, n_jobs)

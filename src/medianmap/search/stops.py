@@ -18,11 +18,6 @@ from ..sources.base import FloatArray, IntArray, Source, candidate_rows
 from .frame import Finder, RankWeights, Search
 
 
-def compact(order: IntArray) -> NDArray[np.integer]:
-    """The same indices in the smallest type: order and a row of D together then stay in the first-level cache."""
-    return order.astype(np.uint16 if len(order) <= 2**16 else np.int32)
-
-
 class StoppingFinder(Finder):
     """One prototype at a time.
 
@@ -32,9 +27,11 @@ class StoppingFinder(Finder):
 
     def __init__(self, weights: RankWeights, w: IntArray, source: Source, X: NDArray[Any]) -> None:
         super().__init__(weights.row, source)
-        self.weights = weights
-        self.w = w
-        self.X = X  # (N, N), one row per candidate
+        self.weights, self.w, self.X = weights, w, X  # X (N, N), one row per candidate
+
+    def by_rank(self, j: int) -> NDArray[np.integer]:
+        """(N,) points by their rank for prototype j, in the smallest type: with a row of D it then fits the cache."""
+        return np.argsort(self.weights.rank[j], kind="stable").astype(np.uint16 if len(self.X) <= 2**16 else np.int32)
 
     @abstractmethod
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
@@ -85,7 +82,6 @@ class StopCandidates(Stop):
     """
 
     def candidates(self, j: int) -> IntArray:
-        """Points grouped by their winner: those of j first, then by the dissimilarity of the winners to w_j."""
         winner = self.weights.rank.argmin(axis=0)
         to_j = self.X[self.w[j], self.w].astype(np.float64)
         to_j[j] = -1.0
@@ -121,7 +117,7 @@ class StopFine(StoppingFinder):
     """
 
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
-        order = compact(np.argsort(self.weights.rank[j], kind="stable"))
+        order = self.by_rank(j)
         return _stop_fine(self.row(j)[order], self.X, order, taken, self.slack, self.tiny, row)
 
 
@@ -169,7 +165,7 @@ class StopCoarse(StoppingFinder):
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
         weights = self.weights
         K, smallest = len(weights.rank), weights.smallest[j]
-        order = compact(np.argsort(weights.rank[j], kind="stable"))
+        order = self.by_rank(j)
         starts = np.searchsorted(weights.rank[j][order], np.arange(smallest, K + 1))
         h = weights.levels[1][j, smallest:]
         return _stop_coarse(h, weights.m[order], self.X, order, starts, taken, self.slack, self.tiny, row)

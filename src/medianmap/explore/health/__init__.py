@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...sources import ComputedSource, DenseSource, SubsetSource, as_dissimilarity
-from ...sources.base import IntArray, is_source
+from ...sources.base import is_source
 from ...sources.computed import block_in_steps
 from ...utils.checks import check_count
 from ...utils.files import counted
@@ -138,7 +138,9 @@ def check_dissimilarity(
     symmetric = None if is_source(D) or metric != "precomputed" else True
     source = as_dissimilarity(D, metric, metric_params=metric_params, symmetric=symmetric)
     computed, n_all = isinstance(source, ComputedSource), source.shape[0]
-    points = _points(n_all, COMPUTED_POINTS if computed else None, max_points, rng)
+    usual = COMPUTED_POINTS if computed else n_all
+    limit = usual if max_points is None else check_count(max_points, "max_points")
+    points = np.arange(n_all) if n_all <= limit else np.sort(rng.choice(n_all, limit, replace=False))
     if len(points) < n_all:
         source = SubsetSource(source, points)
     if computed and len(points) <= COMPUTED_POINTS:
@@ -151,12 +153,6 @@ def check_dissimilarity(
         verdicts |= judge_samples(source, names, max_triples, n_landmarks, n_samples, n_neighbors, rng)
     findings = [Finding(name, level, said, json_value(value)) for name, (level, said, value) in verdicts.items()]
     return Health(n_all, str(source.dtype), int(seed), tuple(findings))
-
-
-def _points(n: int, usual: int | None, max_points: int | None, rng: np.random.Generator) -> IntArray:
-    """Which of n points to check, ascending."""
-    limit = usual if max_points is None else check_count(max_points, "max_points")
-    return np.arange(n) if limit is None or n <= limit else np.sort(rng.choice(n, limit, replace=False))
 
 
 def _scope(n: int, n_all: int) -> Verdict:

@@ -73,6 +73,7 @@ def scan(source: Source, on_progress: OnProgress | None = None) -> Scan:
     worst_place = np.zeros(1, np.int64)
     diagonal, row_maxima = np.empty(n), np.full(n, -np.inf)
     parent = np.arange(n)
+    found = counts, first, figures, worst_place, diagonal, row_maxima, parent
     # A stored matrix may have been declared symmetric without a check.
     by_construction = source.symmetric and not isinstance(source, DenseSource)
     for rows in panels(n, TILE):
@@ -81,9 +82,7 @@ def scan(source: Source, on_progress: OnProgress | None = None) -> Scan:
                 continue
             upper = _readable(source.block(rows, cols))
             lower = upper if rows == cols else _readable(upper.T if by_construction else source.block(cols, rows))
-            _scan_tile(
-                upper, lower, rows.start, cols.start, counts, first, figures, worst_place, diagonal, row_maxima, parent
-            )
+            _scan_tile(upper, lower, rows.start, cols.start, *found)
         # What is left is the square below and right of the rows so far.
         report("health", n * n - (n - rows.stop) ** 2, n * n)
     low, high, total, worst = map(float, figures)
@@ -193,20 +192,16 @@ class Names:
 
 def _entries(scan: Scan, names: Names) -> Verdict:
     """NaN, infinite and negative entries: no map can use them."""
-    kinds = {"NaN": NAN, "infinite": INF, "negative": NEGATIVE}
-    value: dict[str, Any] = {f"n_{kind.lower()}": int(scan.counts[at]) for kind, at in kinds.items()}
-    value |= {f"first_{kind.lower()}": _first(scan, at, names) for kind, at in kinds.items()}
+    kinds = (("NaN", NAN, "fill them in or drop the points"), ("infinite", INF, "replace them by a large number"),
+             ("negative", NEGATIVE, "dissimilarities must be >= 0"))  # fmt: skip
+    value: dict[str, Any] = {f"n_{kind.lower()}": int(scan.counts[at]) for kind, at, _ in kinds}
+    value |= {f"first_{kind.lower()}": _first(scan, at, names) for kind, at, _ in kinds}
     if not scan.bad:
         return "ok", f"All {scan.n**2} entries are finite and >= 0.", value
-    advice = {
-        "NaN": "fill them in or drop the points",
-        "infinite": "replace them by a large number",
-        "negative": "dissimilarities must be >= 0",
-    }
     said = [
         f"{scan.counts[at]} {'entry is' if scan.counts[at] == 1 else 'entries are'} {kind} "
-        f"(first {names.entry(*divmod(int(scan.first[at]), scan.n))}): {advice[kind]}"
-        for kind, at in kinds.items()
+        f"(first {names.entry(*divmod(int(scan.first[at]), scan.n))}): {advice}"
+        for kind, at, advice in kinds
         if scan.counts[at]
     ]
     return "error", "; ".join(said) + ".", value
@@ -235,9 +230,7 @@ def _similarity_kind(scan: Scan) -> str | None:
         return None
     if (scan.diagonal == 0).all():
         return "negated" if scan.high <= 0 and scan.low < 0 else None
-    if scan.low == scan.high and scan.high >= scan.diagonal.max():
-        return None
-    if not (scan.diagonal > 0).all():
+    if (scan.low == scan.high and scan.high >= scan.diagonal.max()) or not (scan.diagonal > 0).all():
         return None
     if not (scan.diagonal >= scan.row_maxima).all():
         return "kernel" if scan.diagonal.mean() > scan.total / (scan.n * (scan.n - 1)) else None
@@ -253,12 +246,8 @@ def _symmetry(scan: Scan, names: Names) -> Verdict:
     count = int(scan.counts[ASYMMETRIC])
     share = count / n_pairs if n_pairs else 0.0
     i, l = divmod(scan.worst_place, scan.n)
-    value = {
-        "n_asymmetric_pairs": count,
-        "share": share,
-        "largest_difference": scan.worst,
-        "where": names.places(i, l) if scan.worst > 0 else None,
-    }
+    value = {"n_asymmetric_pairs": count, "share": share, "largest_difference": scan.worst,
+             "where": names.places(i, l) if scan.worst > 0 else None}  # fmt: skip
     if not count:
         return "ok", "Symmetric to the last bit.", value
     worst = f"the largest difference is {scan.worst:g}" + (f" at {names.entry(i, l)}" if scan.worst > 0 else "")
@@ -290,13 +279,8 @@ def _duplicates(scan: Scan, names: Names) -> Verdict:
     groups = sizes[sizes > 1]
     zeros = int(scan.counts[ZERO])
     share = zeros / max(1, scan.n * (scan.n - 1))
-    value = {
-        "n_groups": len(groups),
-        "n_points": int(groups.sum()),
-        "largest_group": int(groups.max(initial=0)),
-        "n_zero_entries": zeros,
-        "first": _first(scan, ZERO, names),
-    }
+    value = {"n_groups": len(groups), "n_points": int(groups.sum()), "largest_group": int(groups.max(initial=0)),
+             "n_zero_entries": zeros, "first": _first(scan, ZERO, names)}  # fmt: skip
     if not zeros:
         return "ok", "No two points have dissimilarity 0.", value
     where = names.entry(*divmod(int(scan.first[ZERO]), scan.n))

@@ -60,39 +60,30 @@ def mean_estimate(values: list[float]) -> IntervalEstimate:
 # --- the triangle inequality ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Triangles:
-    """share : of triples with a side that is longer than the way round; worst : the largest (side - way round) / side;
-    where : its (i, j, k), D[i, k] > D[i, j] + D[j, k]."""
+def triangles(source: Source, names: Names, max_triples: int, rng: np.random.Generator) -> Verdict:
+    """How many triples have a side that is longer than the way round; the inequality helps some methods, none here.
 
-    share: IntervalEstimate
-    n_triples: int
-    worst: float
-    where: tuple[int, int, int] | None
-
-
-def triangles(source: Source, max_triples: int, rng: np.random.Generator) -> Triangles | None:
-    """All triples if there are at most `max_triples`, else that many independent random ones; None if n < 3."""
+    All triples if there are at most `max_triples`, else that many independent random ones; D (n, n), n >= 3.
+    """
     n = source.shape[0]
-    if n < 3:
-        return None
-    everything = comb(n, 3) <= max_triples
-    if everything:
-        triples = np.array(list(combinations(range(n), 3)), np.intp)
-    else:
-        triples = _distinct_triples(n, max_triples, rng)
+    sampled = comb(n, 3) > max_triples
+    every = () if sampled else list(combinations(range(n), 3))
+    triples = _distinct_triples(n, max_triples, rng) if sampled else np.array(every, np.intp)
     excess, turn = _excess(_corners(source, triples), _tolerance(source.dtype))
-    hits = int(np.count_nonzero(excess > 0))
-    share = hits / len(triples)
-    low, high = (share, share) if everything else wilson(hits, len(triples))
-    at = int(excess.argmax())
-    i, j, k = triples[at][list(WAYS[turn[at]])]
-    return Triangles(
-        IntervalEstimate(share, low, high, not everything),
-        len(triples),
-        float(excess[at]),
-        (int(i), int(j), int(k)) if hits else None,
+    hits, count, at = int(np.count_nonzero(excess > 0)), len(triples), int(excess.argmax())
+    interval = wilson(hits, count) if sampled else (hits / count, hits / count)
+    share, worst = IntervalEstimate(hits / count, *interval, sampled), float(excess[at])
+    i, j, k = triples[at][list(WAYS[turn[at]])].tolist()  # D[i, k] > D[i, j] + D[j, k]
+    value = {"share": share.value, "interval": list(interval), "n_triples": count, "sampled": sampled,
+             "largest_relative_excess": worst, "where": names.places(i, j, k) if hits else None}  # fmt: skip
+    of = f"{count} random triples" if sampled else f"all {count} triples"
+    if not hits:
+        return "ok", f"The triangle inequality holds on {of}{_interval(share, 'of violations ')}.", value
+    said = (
+        f"{share.value:.3%} of {of} break the triangle inequality{_interval(share)}; at worst {names.entry(i, k)} "
+        f"exceeds the way round by point {names.point(j)} by {worst:.2g} of itself. Legal: no map here needs it."
     )
+    return "note", said, value
 
 
 # The six directed ways round a triangle: from the first to the last corner by the middle one.
@@ -142,15 +133,6 @@ def _tolerance(dtype: np.dtype[Any]) -> float:
 # --- landmarks: spectrum and hubness -------------------------------------------------------------------------------
 
 
-def landmark_blocks(source: Source, size: int, repeats: int, rng: np.random.Generator) -> list[FloatArray]:
-    """`repeats` blocks of D between `size` random points; one block of all points if there are at most 2 `size`."""
-    n = source.shape[0]
-    sets: list[IntArray] = [np.arange(n)]
-    if n > 2 * size:
-        sets = [np.sort(rng.choice(n, size, replace=False)) for _ in range(repeats)]
-    return [np.array(source.block(points, points), np.float64) for points in sets]
-
-
 def negative_share(D: FloatArray, *, squared: bool) -> float:
     """sum of |negative eigenvalues| / sum of |eigenvalues| of -1/2 J S J, J = I - 1/n; D (n, n).
 
@@ -189,63 +171,35 @@ def skewness(x: FloatArray) -> float:
 
 
 def judge_samples(
-    source: Source,
-    names: Names,
-    max_triples: int,
-    n_landmarks: int,
-    n_samples: int,
-    n_neighbors: int,
+    source: Source, names: Names, max_triples: int, n_landmarks: int, n_samples: int, n_neighbors: int,
     rng: np.random.Generator,
-) -> dict[str, Verdict]:
-    """The findings from samples, by name, as `check_dissimilarity` describes its parameters."""
-    verdicts = {}
-    found = triangles(source, max_triples, rng)
-    if found is not None:
-        verdicts["triangle"] = _triangle(found, names)
-    blocks = landmark_blocks(source, n_landmarks, n_samples, rng)
+) -> dict[str, Verdict]:  # fmt: skip
+    """The findings from samples, by name, as `check_dissimilarity` describes its parameters; none of n < 3 points."""
+    n = source.shape[0]
+    if n < 3:
+        return {}
+    found = triangles(source, names, max_triples, rng)
+    sets: list[IntArray] = [np.arange(n)]
+    if n > 2 * n_landmarks:
+        sets = [np.sort(rng.choice(n, n_landmarks, replace=False)) for _ in range(n_samples)]
+    blocks = [np.array(source.block(points, points), np.float64) for points in sets]
     size = len(blocks[0])
-    if size >= 3:
-        plain, squared = (mean_estimate([negative_share(B, squared=s) for B in blocks]) for s in (False, True))
-        verdicts["spectrum"] = _spectrum(plain, squared, size, len(blocks))
-        k = min(n_neighbors, (size - 1) // 2)
-        counts = [occurrences(B, k) for B in blocks]
-        skew, largest = mean_estimate([skewness(c) for c in counts]), max(float(c.max()) for c in counts)
-        verdicts["hubness"] = _hubness(skew, largest, k, size, len(blocks))
-    return verdicts
-
-
-def _triangle(found: Triangles, names: Names) -> Verdict:
-    """The triangle inequality helps some methods; none here needs it."""
-    value = {
-        "share": found.share.value,
-        "interval": [found.share.low, found.share.high],
-        "n_triples": found.n_triples,
-        "sampled": found.share.sampled,
-        "largest_relative_excess": found.worst,
-        "where": None if found.where is None else names.places(*found.where),
+    plain, squared = (mean_estimate([negative_share(B, squared=s) for B in blocks]) for s in (False, True))
+    k = min(n_neighbors, (size - 1) // 2)
+    counts = [occurrences(B, k) for B in blocks]
+    skew, largest = mean_estimate([skewness(c) for c in counts]), max(float(c.max()) for c in counts)
+    return {
+        "triangle": found,
+        "spectrum": _spectrum(plain, squared, size, len(blocks)),
+        "hubness": _hubness(skew, largest, k, size, len(blocks)),
     }
-    of = f"{found.n_triples} random triples" if found.share.sampled else f"all {found.n_triples} triples"
-    if found.where is None:
-        return "ok", f"The triangle inequality holds on {of}{_interval(found.share, 'of violations ')}.", value
-    i, j, k = found.where
-    said = (
-        f"{found.share.value:.3%} of {of} break the triangle inequality{_interval(found.share)}; at worst "
-        f"{names.entry(i, k)} exceeds the way round by point {names.point(j)} by {found.worst:.2g} of itself. "
-        "Legal: no map here needs it."
-    )
-    return "note", said, value
 
 
 def _spectrum(plain: IntervalEstimate, squared: IntervalEstimate, n_landmarks: int, repeats: int) -> Verdict:
     """How far from Euclidean: the share of negative eigenvalues, for D and for D taken as squared distances."""
-    value = {
-        "negative_share": plain.value,
-        "interval": [plain.low, plain.high],
-        "negative_share_if_squared": squared.value,
-        "interval_if_squared": [squared.low, squared.high],
-        "n_landmarks": n_landmarks,
-        "n_samples": repeats,
-    }
+    value = {"negative_share": plain.value, "interval": [plain.low, plain.high],
+             "negative_share_if_squared": squared.value, "interval_if_squared": [squared.low, squared.high],
+             "n_landmarks": n_landmarks, "n_samples": repeats}  # fmt: skip
     of = f"{repeats} samples of {n_landmarks} landmarks" if plain.sampled else f"all {n_landmarks} points"
     negative = f"negative eigenvalues hold {plain.value:.2%} of the spectrum{_interval(plain)}"
     if plain.value <= EUCLIDEAN:
@@ -259,14 +213,8 @@ def _spectrum(plain: IntervalEstimate, squared: IntervalEstimate, n_landmarks: i
 
 def _hubness(skew: IntervalEstimate, largest: float, k: int, n_landmarks: int, repeats: int) -> Verdict:
     """Whether a few points are among the nearest of very many others."""
-    value = {
-        "skewness": skew.value,
-        "interval": [skew.low, skew.high],
-        "largest_occurrence": largest,
-        "k": k,
-        "n_landmarks": n_landmarks,
-        "n_samples": repeats,
-    }
+    value = {"skewness": skew.value, "interval": [skew.low, skew.high], "largest_occurrence": largest, "k": k,
+             "n_landmarks": n_landmarks, "n_samples": repeats}  # fmt: skip
     of = f"{repeats} samples of {n_landmarks} points" if skew.sampled else f"all {n_landmarks} points"
     said = (
         f"skewness {skew.value:.2f}{_interval(skew, form='.2f')} of how often a point is among the {k} nearest "
