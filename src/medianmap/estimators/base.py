@@ -128,7 +128,7 @@ class BaseMap(
 
     def _size(self) -> tuple[int, str]:
         """The number of prototypes, and what the user knows it as."""
-        raise NotImplementedError
+        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
 
     def _plan(self, K: int) -> Plan:
         """How K prototypes are trained."""
@@ -259,6 +259,20 @@ def check_map(estimator: Any) -> None:
 class DissimilarityMap(DissimilarityParameters, BaseMap):
     """X is anything that `as_dissimilarity` accepts: a matrix, a source, or objects and a metric."""
 
+    def _space(self, source: Source) -> Space:
+        """The space of the map's prototypes over a source."""
+        raise NotImplementedError
+
+    def _given_space(self, X: Any) -> Space:
+        return self._space(self._source(X))
+
+    def _ready(self, given: Space, m: FloatArray, K: int) -> Space:
+        """With parameters fixed, expensive dissimilarities kept in memory, and entries checked."""
+        source = kept_if_expensive(self._resolved(source_of(given), m))
+        if not isinstance(source, PartlyKeptSource):  # which checks values as they come, and reads them anew each time
+            check_entries(source, K * float(m.sum()))
+        return self._space(source)
+
     def _source(self, X: Any) -> Source:
         if self.metric == "precomputed":
             return as_dissimilarity(X, metric_params=self.metric_params)
@@ -279,14 +293,6 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
             return super()._features(X, given)
         return {"n_features_in_": given.n_points}  # a source, a path, a condensed vector
 
-    def _checked(self, source: Source, m: FloatArray, K: int) -> Source:
-        """The source to train on: parameters fixed, expensive dissimilarities kept in memory, entries checked."""
-        source = self._resolved(source, m)
-        source = kept_if_expensive(source)
-        if not isinstance(source, PartlyKeptSource):  # which checks values as they come, and reads them anew each time
-            check_entries(source, K * float(m.sum()))
-        return source
-
     def _resolved(self, source: Source, m: FloatArray) -> Source:
         """The source with metric parameters that the weighted data fix."""
         held = with_objects(source)
@@ -297,11 +303,8 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         held = with_objects(source)
         if held is None:
             return {}
-        return {
-            name: take(held.objects, places),
-            "metric_params_": dict(held.metric.params),
-            "n_evaluations_": held.evaluations,
-        }
+        params = dict(held.metric.params)
+        return {name: take(held.objects, places), "metric_params_": params, "n_evaluations_": held.evaluations}
 
     def _from_objects(self, X: Any, objects: Any) -> FloatArray:
         """(n_query, n) dissimilarities from the queries X to objects of the training data."""
@@ -392,9 +395,6 @@ class KMeansMap(KMeansParameters, BaseMap):
 
     _gives = FieldWeights
 
-    def _size(self) -> tuple[int, str]:
-        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
-
     def _plan(self, K: int) -> Plan:
         epochs = check_count(self.max_iter, "max_iter")
         # Winner-take-all is the limit sigma -> 0: one epoch at 0, and on until nothing moves.
@@ -422,9 +422,6 @@ class NeuralGasMap(NeuralGasParameters, AnnealedMap):
     """Every point counts for every prototype by its rank."""
 
     _gives = RankWeights
-
-    def _size(self) -> tuple[int, str]:
-        return check_count(self.n_clusters, "n_clusters"), "n_clusters"
 
     def _plan(self, K: int) -> Plan:
         # Lower warm starts end in worse maps, higher ones need more epochs.

@@ -52,25 +52,15 @@ class MedianMap(MedianParameters, DissimilarityMap):
     def _space(self, source: Source) -> MedianSpace:
         return MedianSpace(source, self.search, self.collisions, self.n_jobs)
 
-    def _given_space(self, X: Any) -> MedianSpace:
-        return self._space(self._source(X))
-
-    def _ready(self, given: Space, m: FloatArray, K: int) -> MedianSpace:
-        return self._space(self._checked(source_of(given), m, K))
-
     def _plan(self, K: int) -> Plan:
         plan = super()._plan(K)
         # Swaps alone end where no epoch of K-means could move a prototype, and sooner, unless few are allowed.
         free = self.annealing == "auto" and self.refine is not None and self.max_swaps is None
         return replace(
-            plan,
-            as_combinations=self.annealing != "median",
-            only_swaps=free and not plan.assignment.anneals,
-            refine=self.refine is not None,
-            max_swaps=self.max_swaps,
-            distinct=self.collisions == "distinct",
+            plan, as_combinations=self.annealing != "median", only_swaps=free and not plan.assignment.anneals,
+            refine=self.refine is not None, max_swaps=self.max_swaps, distinct=self._distinct_start(),
             n_jobs=self.n_jobs,
-        )
+        )  # fmt: skip
 
     def _run_attributes(self, state: State) -> dict[str, Any]:
         return {} if self.refine is None else {"n_swaps_": state.swaps}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..core.spaces import RelationalSpace, Space, between_prototypes, in_equal_parts, products, snapped
-from ..sources.base import FloatArray, IntArray
+from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import take
 from .base import DissimilarityMap, KMeansMap, NeuralGasMap, SOMMap, among, source_of
 from .parameters import RelationalParameters, documented, parameters
@@ -26,11 +26,8 @@ class RelationalMap(RelationalParameters, DissimilarityMap):
         P[:, among(self.support_, keep, space.n_points)] = self.coefficients_.toarray()
         return P
 
-    def _given_space(self, X: Any) -> RelationalSpace:
-        return RelationalSpace(self._source(X), self.n_jobs)
-
-    def _ready(self, given: Space, m: FloatArray, K: int) -> RelationalSpace:
-        return RelationalSpace(self._checked(source_of(given), m, K), self.n_jobs)
+    def _space(self, source: Source) -> RelationalSpace:
+        return RelationalSpace(source, self.n_jobs)
 
     def _prototype_attributes(
         self, given: Space, space: Space, m: FloatArray, prototypes: FloatArray
