@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from support.extras import optional
 
 from medianmap import MedianKMeans, as_dissimilarity
-from medianmap.metrics import aligners as simd
+from medianmap.metrics import alignment as simd
 from medianmap.metrics import bind
-from medianmap.metrics.aligners import best_scores, identities, own_scores
-from medianmap.metrics.alignment import alignment_scores, kimura
+from medianmap.metrics.alignment import alignment_scores, best_scores, identities, kimura, own_scores
 from medianmap.metrics.letters import coded
 from medianmap.sources.base import ALL
 

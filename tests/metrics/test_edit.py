@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.extras import optional
 
 from medianmap import MedianKMeans, as_dissimilarity, load, save
-from medianmap.metrics import aligners as simd
+from medianmap.metrics import alignment as simd
 from medianmap.metrics import bind
 from medianmap.metrics.letters import whole
 from medianmap.sources.base import ALL

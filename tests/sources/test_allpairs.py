@@ -346,7 +346,7 @@ def test_digests_know_values_again():
     assert len(set(digests)) == len(values)
     assert digest(scaled(2)) == digest(scaled(2))
     assert digest({"a": 1, "b": {3, 4, 5}}) == digest({"b": {5, 4, 3}, "a": 1})
-    here = subprocess.run([sys.executable, "-c", "from medianmap.utils.fingerprint import digest\n"
+    here = subprocess.run([sys.executable, "-c", "from medianmap.utils.resumable import digest\n"
                            "print(digest([{'x', 'y', 'z'}, {'k': lambda a, b: len({*a} & {*b})}]))"],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert here.stdout.strip() == digest([{"z", "y", "x"}, {"k": lambda a, b: len({*a} & {*b})}])

@@ -113,7 +113,7 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None)
 def format_in(file: str | Path, options: Mapping[str, Any]) -> str:
     """The format of the file; of standard input, which is read once, "fasta" where its first letter tells, else ""."""
     from ..readers import format_of
-    from ..readers.opening import opening
+    from ..readers.records import opening
 
     if str(file) == "-":
         peek = getattr(sys.stdin.buffer, "peek", None)
@@ -124,7 +124,7 @@ def format_in(file: str | Path, options: Mapping[str, Any]) -> str:
 
 def length_of(file: str | Path, format_: str) -> int:
     """How many objects a file has that can be a stream: one quick look at it, exact up to a header."""
-    from ..readers.opening import opening
+    from ..readers.records import opening
 
     with opening(file) as opened:
         if format_ == "fasta":

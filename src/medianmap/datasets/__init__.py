@@ -7,15 +7,6 @@ from .proteins import ProteinFamilies, newick, simulate_protein_families
 from .shipped import Sequences, Vectors, load_breast_cancer, load_globins, load_iris
 
 __all__ = [
-    "Chromosomes",
-    "ProteinFamilies",
-    "Sequences",
-    "Vectors",
-    "load_breast_cancer",
-    "load_chromosomes",
-    "load_globins",
-    "load_iris",
-    "newick",
-    "simulate_chromosomes",
-    "simulate_protein_families",
-]
+    "Chromosomes", "ProteinFamilies", "Sequences", "Vectors", "load_breast_cancer", "load_chromosomes", "load_globins",
+    "load_iris", "newick", "simulate_chromosomes", "simulate_protein_families",
+]  # fmt: skip

@@ -93,15 +93,9 @@ class ProteinFamilies(Sequences):
 
 
 def simulate_protein_families(
-    n: int,
-    n_families: int = 5,
-    *,
-    length: int = 150,
-    between: float = 0.8,
-    within: float = 0.4,
-    indel_rate: float = 0.02,
-    random_state: Any = 0,
-) -> ProteinFamilies:
+    n: int, n_families: int = 5, *, length: int = 150, between: float = 0.8, within: float = 0.4,
+    indel_rate: float = 0.02, random_state: Any = 0,
+) -> ProteinFamilies:  # fmt: skip
     """n >= n_families proteins that descend from one, along a random tree.
 
     Lineages split at random (a Yule process: each is equally likely to be the next) until there are n; the lineages

@@ -43,7 +43,7 @@ from ..sources.base import (
 )
 from ..sources.checks import as_objects, n_dims, refuse_bad_entries
 from ..sources.computed import checked_objects, take
-from ..sources.duckdb import is_pair_store
+from ..sources.stored import is_pair_store
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
 from ..utils.progress import EPOCH_WATCHER
 from ..utils.threads import limited

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..utils.checks import check_choice
 from ..utils.loading import require
 from ..utils.threads import run_chunks
-from . import aligners as simd
+from . import alignment as simd
 from .base import Metric, Parameter, register
 from .letters import Costs, Packed, coded, edit_costs, row_chunks, strings_or_tokens
 
@@ -68,16 +68,9 @@ def _edit_block(codes_a, starts_a, codes_b, starts_b, table, n_symbols, substitu
 
 
 def edit_block(
-    a: Any,
-    b: Any,
-    *,
-    substitution: Any = 1.0,
-    indel: float = 1.0,
-    alphabet: Any = None,
-    normalize: str | None = None,
-    backend: str = "auto",
-    n_jobs: int = 1,
-) -> NDArray[np.float64]:
+    a: Any, b: Any, *, substitution: Any = 1.0, indel: float = 1.0, alphabet: Any = None, normalize: str | None = None,
+    backend: str = "auto", n_jobs: int = 1,
+) -> NDArray[np.float64]:  # fmt: skip
     """(len(a), len(b)) edit distances of strings or token sequences; see the parameters of the metric."""
     by = edit_costs(substitution, indel, alphabet)
     packed_a, packed_b, symbols = coded(a, b, by.alphabet)
@@ -181,43 +174,22 @@ def _symmetric(params: Mapping[str, Any]) -> bool:
     return _costs(params).symmetric
 
 
-_NORMALIZE = Parameter(
-    "normalize", None, "'max': d / longer length; 'sum': d / sum of lengths; 'yujian-bo': 2 d / (indel * sum + d)"
-)
+_NORMALIZE = Parameter("normalize", None, "'max': d / longer length; 'sum': d / sum of lengths; "
+                       "'yujian-bo': 2 d / (indel * sum + d)")  # fmt: skip
 _BACKEND = Parameter("backend", "auto", "'stringzillas', 'rapidfuzz' or 'numba'; all give the same numbers")
-
-register(
-    Metric(
-        "edit",
-        edit_block,
-        _symmetric,
-        "strings or tokens",
-        "weighted edit distance, linear gaps",
-        parameters=(
-            Parameter(
-                "substitution", 1.0, "cost: a number, a dict {'AC': 2}, a table with alphabet, a function, a name"
-            ),
-            Parameter("indel", 1.0, "cost of one letter inserted or deleted"),
-            Parameter("alphabet", None, "allowed letters, or 'dna', 'rna', 'protein', 'chromosome'; None: any"),
-            _NORMALIZE,
-            _BACKEND,
-        ),
-        prepare=_prepare,
-        own_threads=True,
-    )
+_PARAMETERS = (
+    Parameter("substitution", 1.0, "cost: a number, a dict {'AC': 2}, a table with alphabet, a function, a name"),
+    Parameter("indel", 1.0, "cost of one letter inserted or deleted"),
+    Parameter("alphabet", None, "allowed letters, or 'dna', 'rna', 'protein', 'chromosome'; None: any"),
+    _NORMALIZE,
+    _BACKEND,
 )
-
+register(Metric("edit", edit_block, _symmetric, "strings or tokens", "weighted edit distance, linear gaps",
+                parameters=_PARAMETERS, prepare=_prepare, own_threads=True))  # fmt: skip
 
 _CHROMOSOME: dict[str, Any] = {"substitution": "chromosome", "indel": 4.5}
-register(
-    Metric(
-        "edit-chromosome",
-        partial(edit_block, **_CHROMOSOME),
-        True,
-        "strings",
-        "edit distance of density profiles, '=' 0, A..E +1..+5, a..f -1..-6; substitution |difference|, indel 4.5",
-        parameters=(_NORMALIZE, _BACKEND),
-        prepare=partial(_prepare, name="edit-chromosome", **_CHROMOSOME),
-        own_threads=True,
-    )
-)
+register(Metric("edit-chromosome", partial(edit_block, **_CHROMOSOME), True, "strings",
+                "edit distance of density profiles, '=' 0, A..E +1..+5, a..f -1..-6; "
+                "substitution |difference|, indel 4.5",
+                parameters=(_NORMALIZE, _BACKEND), prepare=partial(_prepare, name="edit-chromosome", **_CHROMOSOME),
+                own_threads=True))  # fmt: skip

@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from ..utils.checks import check_nonnegative
 
 # Neighbours in the chromosome alphabet differ by one step of density: f is -6, '=' is 0, E is +5.
-ALPHABETS = {
-    "dna": "ACGT",
-    "rna": "ACGU",
-    "protein": "ACDEFGHIKLMNPQRSTVWY",
-    "chromosome": "fedcba=ABCDE",
-}
+ALPHABETS = {"dna": "ACGT", "rna": "ACGU", "protein": "ACDEFGHIKLMNPQRSTVWY", "chromosome": "fedcba=ABCDE"}
 
 # Halves, quarters ... and decimals: every cost that people write down times one of these is a whole number.
 BINARY_SCALES = (1, 2, 4, 8, 16)

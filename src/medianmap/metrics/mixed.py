@@ -111,20 +111,11 @@ def _cell(value: Any, as_category: bool) -> Any:
     return value
 
 
-register(
-    Metric(
-        "gower",
-        gower_block,
-        True,
-        "mixed tables",
-        "mean over columns of |difference| / range or inequality; missing values are left out",
-        threaded=True,
-        from_data=_ranges,
-        parameters=(
-            Parameter("categorical", (), "numbers of columns to compare by equality though they hold numbers"),
-            Parameter("weights", None, "what each column counts; None: 1 each"),
-            Parameter("ranges", None, "range of each column, None for categories; taken from the training data"),
-        ),
-        prepare=_prepare,
-    )
+_PARAMETERS = (
+    Parameter("categorical", (), "numbers of columns to compare by equality though they hold numbers"),
+    Parameter("weights", None, "what each column counts; None: 1 each"),
+    Parameter("ranges", None, "range of each column, None for categories; taken from the training data"),
 )
+register(Metric("gower", gower_block, True, "mixed tables",
+                "mean over columns of |difference| / range or inequality; missing values are left out",
+                threaded=True, from_data=_ranges, parameters=_PARAMETERS, prepare=_prepare))  # fmt: skip

@@ -164,15 +164,5 @@ for _name, _function, _summary, _parameters in (
     ("erp", erp_block, "edit distance with real penalty, a metric",
      (Parameter("gap", 0.0, "value that a missing one is compared as"),)),
 ):  # fmt: skip
-    register(
-        Metric(
-            _name,
-            _function,
-            True,
-            "series",
-            _summary,
-            threaded=True,
-            parameters=_parameters,
-            prepare=partial(_prepare, name=_name),
-        )
-    )
+    register(Metric(_name, _function, True, "series", _summary, threaded=True, parameters=_parameters,
+                    prepare=partial(_prepare, name=_name)))  # fmt: skip

@@ -147,33 +147,13 @@ def _spectrum(thing: Any, i: int, name: str) -> NDArray[np.float64]:
 
 
 _TOLERANCE = Parameter("tolerance", 0.01, "peaks match if their m/z differ by no more")
+_COSINE = (_TOLERANCE, Parameter("mz_power", 0.0, "peaks count m/z to this power"),
+           Parameter("intensity_power", 1.0, "times intensity to this power"))  # fmt: skip
+_ENTROPY = (_TOLERANCE, Parameter("weighted", True, "raise intensities to (1 + S) / 4 where the entropy S < 3"))
 
-register(
-    Metric(
-        "spectrum-cosine",
-        spectrum_cosine_block,
-        True,
-        "peak lists",
-        "1 - cosine of peaks matched within a tolerance (the best matching)",
-        parameters=(
-            _TOLERANCE,
-            Parameter("mz_power", 0.0, "peaks count m/z to this power"),
-            Parameter("intensity_power", 1.0, "times intensity to this power"),
-        ),
-        prepare=partial(_prepare, name="spectrum-cosine"),
-    )
-)
-register(
-    Metric(
-        "spectrum-entropy",
-        spectrum_entropy_block,
-        True,
-        "peak lists",
-        "1 - spectral entropy similarity of peaks matched within a tolerance",
-        parameters=(
-            _TOLERANCE,
-            Parameter("weighted", True, "raise intensities to (1 + S) / 4 where the entropy S < 3"),
-        ),
-        prepare=partial(_prepare, name="spectrum-entropy"),
-    )
-)
+register(Metric("spectrum-cosine", spectrum_cosine_block, True, "peak lists",
+                "1 - cosine of peaks matched within a tolerance (the best matching)",
+                parameters=_COSINE, prepare=partial(_prepare, name="spectrum-cosine")))  # fmt: skip
+register(Metric("spectrum-entropy", spectrum_entropy_block, True, "peak lists",
+                "1 - spectral entropy similarity of peaks matched within a tolerance",
+                parameters=_ENTROPY, prepare=partial(_prepare, name="spectrum-entropy")))  # fmt: skip

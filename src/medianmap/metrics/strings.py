@@ -139,51 +139,18 @@ def _prepare_kmer(objects: list[str], *, k: Any = 3, mode: Any = "jaccard") -> l
     return objects
 
 
-register(
-    Metric(
-        "hamming-strings",
-        hamming_strings_block,
-        True,
-        "strings",
-        "share of positions where two strings of one length differ",
-        threaded=True,
-        parameters=(Parameter("normalize", True, "False: their number"),),
-        prepare=_prepare_hamming,
-    )
+register(Metric("hamming-strings", hamming_strings_block, True, "strings",
+                "share of positions where two strings of one length differ", threaded=True,
+                parameters=(Parameter("normalize", True, "False: their number"),),
+                prepare=_prepare_hamming))  # fmt: skip
+register(Metric("ncd", ncd_block, True, "strings", "normalised compression distance", threaded=True,
+                parameters=(Parameter("compressor", "zlib", "'zlib', 'bz2' or 'lzma'"),),
+                prepare=_prepare_ncd))  # fmt: skip
+register(Metric("jaccard-sets", jaccard_sets_block, True, "sets", "1 - shared / all members of two sets",
+                prepare=_prepare_sets))  # fmt: skip
+_KMER = (
+    Parameter("k", 3, "length of the substrings"),
+    Parameter("mode", "jaccard", "'jaccard', 'cosine' (of counts), 'containment' (share of a's that b lacks)"),
 )
-register(
-    Metric(
-        "ncd",
-        ncd_block,
-        True,
-        "strings",
-        "normalised compression distance",
-        threaded=True,
-        parameters=(Parameter("compressor", "zlib", "'zlib', 'bz2' or 'lzma'"),),
-        prepare=_prepare_ncd,
-    )
-)
-register(
-    Metric(
-        "jaccard-sets",
-        jaccard_sets_block,
-        True,
-        "sets",
-        "1 - shared / all members of two sets",
-        prepare=_prepare_sets,
-    )
-)
-register(
-    Metric(
-        "kmer",
-        kmer_block,
-        lambda params: params.get("mode", "jaccard") != "containment",
-        "strings",
-        "substrings of length k that two strings share",
-        parameters=(
-            Parameter("k", 3, "length of the substrings"),
-            Parameter("mode", "jaccard", "'jaccard', 'cosine' (of counts), 'containment' (share of a's that b lacks)"),
-        ),
-        prepare=_prepare_kmer,
-    )
-)
+register(Metric("kmer", kmer_block, lambda params: params.get("mode", "jaccard") != "containment", "strings",
+                "substrings of length k that two strings share", parameters=_KMER, prepare=_prepare_kmer))  # fmt: skip

@@ -95,18 +95,10 @@ _FROM_DATA = {"seuclidean": _variances, "mahalanobis": _inverse_covariance}
 _NAMED = [(name, name, summary) for name, summary in (SCIPY | BOOLEAN).items()]
 _NAMED += [(name, target, f"the same as {target}") for name, target in SAME_AS.items()]
 for _name, _target, _summary in _NAMED:
-    register(
-        Metric(
-            _name,
-            partial(_scipy_block, name=_target, as_bool=_target in BOOLEAN),
-            _name != "jensenshannon",  # SciPy's differs in the last bit when its arguments are exchanged
-            "vectors",
-            _summary,
-            threaded=True,
-            from_data=_FROM_DATA.get(_name),
-            parameters=_PARAMETERS.get(_target, ()),
-        )
-    )
+    # SciPy's jensenshannon differs in the last bit when its arguments are exchanged.
+    register(Metric(_name, partial(_scipy_block, name=_target, as_bool=_target in BOOLEAN), _name != "jensenshannon",
+                    "vectors", _summary, threaded=True, from_data=_FROM_DATA.get(_name),
+                    parameters=_PARAMETERS.get(_target, ())))  # fmt: skip
 
 
 def _haversine_block(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -129,13 +121,5 @@ def _nan_euclidean_block(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 register(Metric("haversine", _haversine_block, False, "vectors", "angle on the sphere of (latitude, longitude)"))
-register(
-    Metric(
-        "nan_euclidean",
-        _nan_euclidean_block,
-        False,
-        "vectors",
-        "Euclidean distance over the coordinates that are not missing",
-        allow_nan=True,
-    )
-)
+register(Metric("nan_euclidean", _nan_euclidean_block, False, "vectors",
+                "Euclidean distance over the coordinates that are not missing", allow_nan=True))  # fmt: skip

@@ -139,16 +139,9 @@ class AssignmentTotals:
 
 
 def assign_all(
-    model: Any,
-    X: Any,
-    path: str | PathLike[str],
-    *,
-    ids: Iterable[Any] | None = None,
-    block: int = 8192,
-    n_jobs: int | None = None,
-    resume: bool = True,
-    on_progress: OnProgress | None = None,
-) -> AssignmentTotals:
+    model: Any, X: Any, path: str | PathLike[str], *, ids: Iterable[Any] | None = None, block: int = 8192,
+    n_jobs: int | None = None, resume: bool = True, on_progress: OnProgress | None = None,
+) -> AssignmentTotals:  # fmt: skip
     """Write j = argmin_j d(x, w_j), d(x, w_j), and the same of the second nearest prototype, for every object x.
 
     Parameters

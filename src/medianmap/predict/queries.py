@@ -20,8 +20,7 @@ from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity, check_queries
 from ..sources.base import ALL, FloatArray, Index, IntArray, condensed_size, is_source, panels
 from ..sources.checks import n_dims
-from ..sources.duckdb import is_pair_store
-from ..sources.stored import open_matrix
+from ..sources.stored import is_pair_store, open_matrix
 from ..utils.resumable import digest
 from ..utils.threads import n_threads, run_chunks
 

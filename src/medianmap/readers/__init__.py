@@ -11,26 +11,16 @@ from typing import Any
 from .arrays import from_anndata, read_anndata, read_npy, read_npz
 from .columns import KNOWN, Column, guess_delimiter, guess_header, is_number, sample_rows
 from .matrices import read_phylip, write_lsmat, write_pairs, write_phylip
-from .opening import Opened, opening
 from .pairs import M8_COLUMNS, read_m8, read_pairs
-from .records import Matrix, Record, Records
+from .records import Matrix, Opened, Record, Records, opening
 from .sequences import iter_sequences, read_sequences
 from .similarity import RULE_OPTIONS, Rule
 from .tables import iter_table, read_lsmat, read_table
 
 __all__ = [
-    "FORMATS",
-    "Matrix",
-    "Record",
-    "Records",
-    "format_of",
-    "from_anndata",
-    "iter_records",
-    "read",
-    "write_lsmat",
-    "write_pairs",
-    "write_phylip",
-]
+    "FORMATS", "Matrix", "Record", "Records", "format_of", "from_anndata", "iter_records", "read", "write_lsmat",
+    "write_pairs", "write_phylip",
+]  # fmt: skip
 
 PAIR_OPTIONS = ("ids", "symmetric", "duplicates", "encoding", *RULE_OPTIONS)
 SEQUENCE_OPTIONS = ("label", "alphabet", "allow_empty")
@@ -170,29 +160,14 @@ FLAGS = ("header", "allow_empty", "symmetric")
 
 
 def read(
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,
-    kind: str | None = None,
-    id: Column | None = None,
-    label: Column | Callable[[str], str] | None = None,
-    string: Column | None = None,
-    columns: Sequence[Column] | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    alphabet: str | None = None,
-    allow_empty: bool | None = None,
-    key: str | None = None,
-    names: str | None = None,
-    ids: Sequence[str] | None = None,
-    score: str | None = None,
-    similarity: Rule = None,
-    missing: str | float | None = None,
-    symmetrize: str | None = None,
-    symmetric: bool | None = None,
+    path: str | PathLike[str], *, format: str | None = None, kind: str | None = None, id: Column | None = None,
+    label: Column | Callable[[str], str] | None = None, string: Column | None = None,
+    columns: Sequence[Column] | None = None, header: bool | None = None, delimiter: str | None = None,
+    encoding: str | None = None, alphabet: str | None = None, allow_empty: bool | None = None, key: str | None = None,
+    names: str | None = None, ids: Sequence[str] | None = None, score: str | None = None, similarity: Rule = None,
+    missing: str | float | None = None, symmetrize: str | None = None, symmetric: bool | None = None,
     duplicates: str | None = None,
-) -> Records | Matrix:
+) -> Records | Matrix:  # fmt: skip
     """Read a file, plain or .gz, or standard input ("-"), as Records (objects and ids) or as a Matrix (D and ids).
 
     Parameters

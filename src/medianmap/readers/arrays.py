@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ..sources.base import condensed_size
 from ..utils.checks import refuse_duplicate_ids
 from ..utils.loading import require
-from .opening import Opened
-from .records import Matrix, Records, numbered_ids
+from .records import Matrix, Opened, Records, numbered_ids
 from .similarity import finish
 
 BESIDE = ("ids", "labels")  # arrays of a .npz that describe another one
@@ -109,12 +108,7 @@ def square_kind(X: NDArray[Any], has_rules: bool, same_names: bool | None = None
 
 
 def _matrix(
-    name: str,
-    array: NDArray[Any],
-    ids: list[str] | None,
-    labels: list[str] | None,
-    note: str,
-    rules: dict[str, Any],
+    name: str, array: NDArray[Any], ids: list[str] | None, labels: list[str] | None, note: str, rules: dict[str, Any]
 ) -> Matrix:
     if array.dtype.kind == "U":
         raise ValueError(f"{name} holds text, but a matrix is of numbers.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 
-from .opening import Opened, opening
+from .records import Opened, opening
 
 # "12  141aa, >HBA_HUMAN... *" and "13  141nt, >x... at +/99.10%": the name ends at the last three dots before the sign.
 _CLSTR_MEMBER = re.compile(r"\d+\s+\d+(?:aa|nt), >(?P<name>.+)\.\.\.\s+(?P<sign>\*|at\s.+)")

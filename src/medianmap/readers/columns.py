@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from .opening import Opened
-from .records import Kind
+from .records import Kind, Opened
 
 # " " means any run of blanks, "" lines of one cell each.
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank", "": "none"}

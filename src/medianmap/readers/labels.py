@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ..utils.files import first_few
 from .columns import ID_NAMES, LABEL_NAMES, UNKNOWN, guess_delimiter, sample_rows, split_rows
-from .opening import opening
+from .records import opening
 
 Labels: TypeAlias = list[str | None]
 

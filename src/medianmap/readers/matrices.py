@@ -14,8 +14,7 @@ from ..sources.base import ALL, panels, rows_per_panel
 from ..utils.checks import check_choice, refuse_duplicate_ids
 from ..utils.files import atomic, packed
 from .columns import is_number, numbers
-from .opening import Opened
-from .records import Matrix, numbered_ids
+from .records import Matrix, Opened, numbered_ids
 from .similarity import finish
 
 NAME_WIDTH = 10

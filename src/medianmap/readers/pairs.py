@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ..utils.checks import check_choice, refuse_duplicate_ids
 from .columns import Column, Row, check_delimiter, data_rows, find_column, guess_delimiter, is_number, sample_rows
-from .opening import Opened
-from .records import Matrix
+from .records import Matrix, Opened
 from .similarity import Rule, finish
 
 M8_COLUMNS = [
@@ -28,14 +27,9 @@ Pair = tuple[int, str, str, str]  # line, row id, column id, value
 
 
 def read_pairs(
-    opened: Opened,
-    *,
-    columns: Sequence[Column] | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    **options: Any,
-) -> Matrix:
+    opened: Opened, *, columns: Sequence[Column] | None = None, header: bool | None = None,
+    delimiter: str | None = None, encoding: str = "utf-8", **options: Any,
+) -> Matrix:  # fmt: skip
     """A table of three columns (from, to, value); columns : which three, if there are more."""
     if delimiter is None:
         lines = [line for line in opened.sample(encoding) if not line.startswith("#")]
@@ -88,15 +82,9 @@ def _pairs(rows: Iterable[Row], at: Sequence[int]) -> Iterator[Pair]:
 
 
 def assemble(
-    name: str,
-    pairs: Iterable[Pair],
-    *,
-    ids: Sequence[str] | None = None,
-    symmetric: bool | None = None,
-    duplicates: str = "error",
-    several: str = "",
-    **rules: Any,
-) -> Matrix:
+    name: str, pairs: Iterable[Pair], *, ids: Sequence[str] | None = None, symmetric: bool | None = None,
+    duplicates: str = "error", several: str = "", **rules: Any,
+) -> Matrix:  # fmt: skip
     """The square matrix of a list of pairs.
 
     ids : which objects, in which order; by default all, as they first occur (the first id of a line before the second).

@@ -1,18 +1,166 @@
-"""What a file holds once it is read: objects with their ids (Records), or dissimilarities with theirs (Matrix)."""
+"""A file opened, plain, .gz or standard input, and what it holds once it is read: Records of objects, or a Matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity
 from ..utils.checks import refuse_duplicate_ids
+from ..utils.progress import step
 
 Kind: TypeAlias = Literal["strings", "vectors", "series"]
+HEAD_BYTES = 64 * 2**10
+HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are read even if they are long,
+HEAD_MOST = 16 * 2**20  # up to this size
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file being read: `stream` starts at the beginning, uncompressed; `head` is a copy of its first bytes."""
+
+    name: str  # as the user knows it, for messages
+    path: Path | None  # None: standard input
+    stream: BinaryIO
+    head: bytes
+    compressed: bool
+
+    @property
+    def extension(self) -> str:
+        """What the name ends in, in lower case, .gz left out: '.fasta' for 'x.FASTA.gz'."""
+        if self.path is None:
+            return ""
+        name = self.path.name.lower()
+        return Path(name.removesuffix(".gz")).suffix
+
+    def _refuse_lone_returns(self) -> None:
+        """ValueError for text whose lines end as on old Macs: it would be read as one long line."""
+        if b"\r" in self.head and b"\n" not in self.head:
+            raise ValueError(f"{self.name} ends its lines with \\r only; convert them, for example: tr '\\r' '\\n'.")
+
+    def lines(self, encoding: str = "utf-8") -> Iterator[str]:
+        """The lines with their line breaks; ValueError names the line of a byte that is not text."""
+        self._refuse_lone_returns()
+        if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+            yield from self._lines_in(encoding)
+            return
+        if b"\0" in self.head:
+            raise ValueError(
+                f"{self.name} contains zero bytes, so it is not UTF-8 text; for UTF-16 pass encoding='utf-16'."
+            )
+        for number, raw in enumerate(self.stream, 1):
+            try:
+                line = raw.decode()
+            except UnicodeDecodeError as error:
+                raise ValueError(
+                    f"{self.name} is not UTF-8 text: line {number} has the byte 0x{raw[error.start]:02x} at position "
+                    f"{error.start + 1}; convert it, or pass its encoding, for example encoding='latin-1'."
+                ) from None
+            yield line.removeprefix("\ufeff") if number == 1 else line
+
+    def _lines_in(self, encoding: str) -> Iterator[str]:
+        try:
+            yield from io.TextIOWrapper(self.stream, encoding, newline="")
+        except LookupError:
+            raise ValueError(f"There is no encoding {encoding!r}; use for example 'utf-8' or 'latin-1'.") from None
+        except UnicodeError as error:
+            raise ValueError(f"{self.name} is not text in the encoding {encoding!r} ({error}).") from None
+
+    def sample(self, encoding: str = "utf-8") -> list[str]:
+        """The complete lines of the head, as text."""
+        self._refuse_lone_returns()
+        try:
+            lines = list(io.StringIO(self.head.decode(encoding, "replace").removeprefix("\ufeff"), newline="\n"))
+        except LookupError:
+            raise ValueError(f"There is no encoding {encoding!r}; use for example 'utf-8' or 'latin-1'.") from None
+        if len(self.head) >= HEAD_BYTES and len(lines) > 1 and not lines[-1].endswith("\n"):
+            lines.pop()
+        return lines
+
+
+@contextmanager
+def opening(path: str | PathLike[str]) -> Iterator[Opened]:
+    """Open a path, or standard input for '-'; whatever is wrong with the file becomes one sentence."""
+    if fspath(path) == "-":
+        with _looked_at("standard input", None, sys.stdin.buffer) as opened:
+            yield opened
+        return
+    place = Path(path)
+    if place.is_dir():
+        raise IsADirectoryError(f"{place} is a folder; give the path of a file.")
+    if not place.exists():
+        raise FileNotFoundError(f"There is no file {place}; check the path.")
+    with place.open("rb") as raw, _looked_at(str(place), place, raw) as opened:
+        yield opened
+
+
+@contextmanager
+def _looked_at(name: str, path: Path | None, raw: BinaryIO) -> Iterator[Opened]:
+    start = raw.read(len(GZIP_MAGIC))
+    compressed = start == GZIP_MAGIC
+    stream = _rejoined(start, _telling(raw, None if path is None else path.stat().st_size))
+    try:
+        if compressed:
+            stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
+        head = stream.read(HEAD_BYTES)
+        while b"\0" not in head and head.count(b"\n") < HEAD_LINES and len(head) < HEAD_MOST:
+            if not (more := stream.readline(2**20)):
+                break
+            head += more
+        if not head.strip():
+            raise ValueError(f"{name} is empty; check that this is the right file.")
+        yield Opened(name, path, _rejoined(head, stream.read), head, compressed)
+    except EOFError:
+        raise ValueError(f"{name} is truncated: the compressed data stop before their end. Copy it again.") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{name} is damaged: it cannot be decompressed ({error}). Copy it again.") from None
+
+
+def _telling(file: BinaryIO, size: int | None) -> Callable[[int], bytes]:
+    """file.read that also reports how much of the file was read."""
+    done = 0
+
+    def read(n: int) -> bytes:
+        nonlocal done
+        data = file.read(n)
+        done += len(data)
+        step("reading", done // 1000, None if size is None else max(size, done) // 1000)
+        return data
+
+    return read
+
+
+def _rejoined(head: bytes, read: Callable[[int], bytes]) -> BinaryIO:
+    """One stream of `head` and then what `read` gives: a pipe can be looked at though it cannot be rewound."""
+    return cast(BinaryIO, io.BufferedReader(_Rejoined(head, read), buffer_size=2**18))
+
+
+class _Rejoined(io.RawIOBase):
+    def __init__(self, head: bytes, read: Callable[[int], bytes]) -> None:
+        self._head, self._read = io.BytesIO(head), read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head.read(len(buffer)) or self._read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+# --- what it holds ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

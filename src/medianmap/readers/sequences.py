@@ -7,15 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..utils.loading import require
-from .opening import Opened
-from .records import Record, Records, collect
+from .records import Opened, Record, Records, collect
 
 # Letters of the nucleic and amino acid codes of IUPAC, ambiguous ones included; upper and lower case alike.
-ALPHABETS = {
-    "dna": "ACGTRYSWKMBDHVN",
-    "rna": "ACGURYSWKMBDHVN",
-    "protein": "ACDEFGHIKLMNPQRSTVWYBJOUXZ*",
-}
+ALPHABETS = {"dna": "ACGTRYSWKMBDHVN", "rna": "ACGURYSWKMBDHVN", "protein": "ACDEFGHIKLMNPQRSTVWYBJOUXZ*"}
 LabelRule = int | Callable[[str], str] | None
 
 
@@ -45,12 +40,7 @@ def letter_check(alphabet: str | None) -> Callable[[str, str], None]:
 
 
 def iter_sequences(
-    opened: Opened,
-    format: str,
-    *,
-    label: LabelRule = None,
-    alphabet: str | None = None,
-    allow_empty: bool = False,
+    opened: Opened, format: str, *, label: LabelRule = None, alphabet: str | None = None, allow_empty: bool = False
 ) -> Iterator[Record]:
     """The records of a FASTA or FASTQ file one by one; only one record is kept in memory.
 

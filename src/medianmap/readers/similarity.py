@@ -35,17 +35,10 @@ ROUNDING = 1e-12
 
 
 def finish(
-    name: str,
-    D: NDArray[Any],
-    ids: list[str] | None,
-    *,
-    labels: list[str] | None = None,
-    note: str = "",
-    similarity: Rule = None,
-    missing: str | float = "error",
-    symmetrize: str | None = None,
+    name: str, D: NDArray[Any], ids: list[str] | None, *, labels: list[str] | None = None, note: str = "",
+    similarity: Rule = None, missing: str | float = "error", symmetrize: str | None = None,
     symmetric: bool | None = None,
-) -> Matrix:
+) -> Matrix:  # fmt: skip
     """Apply, in this order, the rule for similarities, the policy for missing pairs (NaN) and the symmetrisation.
 
     Without any of them an array is passed on as it is, and a memory map is not read.

@@ -33,8 +33,7 @@ from .columns import (
     sample_rows,
     split_rows,
 )
-from .opening import Opened
-from .records import Kind, Matrix, Record, Records, collect, numbered_ids
+from .records import Kind, Matrix, Opened, Record, Records, collect, numbered_ids
 from .sequences import letter_check
 from .similarity import RULE_OPTIONS, finish
 

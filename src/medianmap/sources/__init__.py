@@ -30,48 +30,23 @@ from .base import (
 )
 from .checks import as_numbers, as_objects, check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComparedSource, ComputedSource
-from .duckdb import PairSource, is_pair_store
+from .duckdb import PairSource
 from .postgres import PostgresSource
-from .stored import open_matrix, open_npy, open_store, sidecar_path, write_store
+from .stored import is_pair_store, open_matrix, open_npy, open_store, sidecar_path, write_store
 
 __all__ = [
-    "ALL",
-    "ComparedSource",
-    "ComputedSource",
-    "CondensedSource",
-    "DenseSource",
-    "PairSource",
-    "PostgresSource",
-    "Source",
-    "SubsetSource",
-    "as_dissimilarity",
-    "check_entries",
-    "check_queries",
-    "column_ids",
-    "columns",
-    "computed",
-    "ids_and_array",
-    "is_store",
-    "open_npy",
-    "open_store",
-    "panels",
-    "points_to",
-    "precomputed",
-    "rows_per_panel",
+    "ALL", "ComparedSource", "ComputedSource", "CondensedSource", "DenseSource", "PairSource", "PostgresSource",
+    "Source", "SubsetSource", "as_dissimilarity", "check_entries", "check_queries", "column_ids", "columns", "computed",
+    "ids_and_array", "is_store", "open_npy", "open_store", "panels", "points_to", "precomputed", "rows_per_panel",
     "write_store",
-]
+]  # fmt: skip
 
 
 def as_dissimilarity(
-    X: Any,
-    metric: str | Callable[[Any, Any], float] = "precomputed",
-    *,
-    metric_params: Mapping[str, Any] | None = None,
-    ids: Sequence[str] | None = None,
-    symmetric: bool | None = None,
-    n_jobs: int | None = None,
-    matrix: Any = None,
-) -> Source:
+    X: Any, metric: str | Callable[[Any, Any], float] = "precomputed", *,
+    metric_params: Mapping[str, Any] | None = None, ids: Sequence[str] | None = None, symmetric: bool | None = None,
+    n_jobs: int | None = None, matrix: Any = None,
+) -> Source:  # fmt: skip
     """Turn what you have into a source of dissimilarities that every median map accepts.
 
     Parameters

@@ -45,17 +45,10 @@ CHECKPOINT_SECONDS = 1.0
 
 
 def all_pairs(
-    X: Any,
-    metric: str | Callable[[Any, Any], float],
-    path: str | PathLike[str] | None = None,
-    *,
-    metric_params: Mapping[str, Any] | None = None,
-    ids: Sequence[str] | None = None,
-    dtype: DTypeLike = np.float64,
-    n_jobs: int | None = None,
-    on_progress: OnProgress | None = None,
-    resume: bool = True,
-) -> DenseSource:
+    X: Any, metric: str | Callable[[Any, Any], float], path: str | PathLike[str] | None = None, *,
+    metric_params: Mapping[str, Any] | None = None, ids: Sequence[str] | None = None, dtype: DTypeLike = np.float64,
+    n_jobs: int | None = None, on_progress: OnProgress | None = None, resume: bool = True,
+) -> DenseSource:  # fmt: skip
     """D[i, l] = metric(X[i], X[l]) for all pairs; only i <= l is computed where the metric is symmetric.
 
     Parameters
@@ -280,11 +273,7 @@ def _sidecar(source: ComputedSource, metric: Any, dtype: np.dtype[Any]) -> Sidec
         ids=None if source.ids is None else [str(i) for i in source.ids],
         metric=source.metric.name,
         parameters={name: _plain(value) for name, value in params.items()},
-        fingerprint={
-            "objects": _known(source.objects),
-            "metric": _known(metric),
-            "parameters": _known(params),
-        },
+        fingerprint={"objects": _known(source.objects), "metric": _known(metric), "parameters": _known(params)},
     )
 
 

@@ -9,18 +9,12 @@ from typing import Any
 
 from ..utils.loading import require
 from .pair_table import PairTable, listing, quoted, quoted_table
+from .stored import DATABASES, PARQUET
 
-DATABASES = (".duckdb", ".ddb", ".db")
-PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".txt")
 ENDINGS = DATABASES + PARQUET + TEXT
 
 BATCH = 1 << 20
-
-
-def is_pair_store(path: Path) -> bool:
-    """Whether the name is of a file that can only be a table of pairs."""
-    return path.suffix.lower() in DATABASES + PARQUET
 
 
 class PairSource(PairTable):
@@ -42,15 +36,9 @@ class PairSource(PairTable):
     """
 
     def __init__(
-        self,
-        path: str | PathLike[str],
-        table: str | None = None,
-        columns: Sequence[str] | None = None,
-        *,
-        ids: Sequence[str] | None = None,
-        missing: float | str = "error",
-        symmetric: bool | None = None,
-    ) -> None:
+        self, path: str | PathLike[str], table: str | None = None, columns: Sequence[str] | None = None, *,
+        ids: Sequence[str] | None = None, missing: float | str = "error", symmetric: bool | None = None,
+    ) -> None:  # fmt: skip
         self.path = Path(path).resolve()
         if not self.path.exists():
             raise FileNotFoundError(f"There is no file {path}; give the path of a table of pairs.")

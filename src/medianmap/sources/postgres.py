@@ -25,15 +25,9 @@ class PostgresSource(PairTable):
     """
 
     def __init__(
-        self,
-        uri: str,
-        table: str,
-        columns: Sequence[str] | None = None,
-        *,
-        ids: Sequence[str] | None = None,
-        missing: float | str = "error",
-        symmetric: bool | None = None,
-    ) -> None:
+        self, uri: str, table: str, columns: Sequence[str] | None = None, *, ids: Sequence[str] | None = None,
+        missing: float | str = "error", symmetric: bool | None = None,
+    ) -> None:  # fmt: skip
         self.uri = uri
         self.where = f"The table {table!r}"
         self.relation = quoted_table(table)

@@ -18,6 +18,14 @@ from ..utils.files import atomic, write_text
 from ..utils.resumable import journal_path
 from .base import ALL, DenseSource, Source, panels, rows_per_panel
 
+DATABASES = (".duckdb", ".ddb", ".db")
+PARQUET = (".parquet", ".pq")
+
+
+def is_pair_store(path: Path) -> bool:
+    """Whether the name is of a file that can only be a table of pairs."""
+    return path.suffix.lower() in DATABASES + PARQUET
+
 
 @dataclass(frozen=True)
 class Sidecar:
@@ -50,11 +58,7 @@ def sidecar_path(path: Path) -> Path:
 
 
 def write_store(
-    path: str | PathLike[str],
-    source: Source,
-    *,
-    metric: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    path: str | PathLike[str], source: Source, *, metric: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> DenseSource:
     """Copy any source of dissimilarities into a store at `path`, panel by panel; returns the store, opened.
 
@@ -64,11 +68,9 @@ def write_store(
     sidecar = Sidecar(
         n=source.shape[0],
         dtype=source.block(slice(0, 1), slice(0, 1)).dtype.name,  # some types are converted as they are read
-        symmetric=source.symmetric,
-        ids=None if source.ids is None else [str(i) for i in source.ids],
-        metric=metric,
+        symmetric=source.symmetric, ids=None if source.ids is None else [str(i) for i in source.ids], metric=metric,
         parameters={} if parameters is None else dict(parameters),
-    )
+    )  # fmt: skip
     text = sidecar.as_json()
     with atomic(path) as file:
         header = {"descr": np.dtype(sidecar.dtype).str, "fortran_order": False, "shape": source.shape}
