@@ -19,12 +19,8 @@ from ..sources.checks import n_dims
 UNLABELLED, UNSEEN = -1, -2
 
 # What a label may be; within one y all of one kind, so that classes have an order.
-KINDS: dict[str, Any] = {
-    "strings": str,
-    "bytes": bytes,
-    "dates": np.datetime64,
-    "numbers": (np.bool_, Integral, float, np.floating),
-}
+KINDS: dict[str, Any] = {"strings": str, "bytes": bytes, "dates": np.datetime64,
+                         "numbers": (np.bool_, Integral, float, np.floating)}  # fmt: skip
 LABELS_ARE = "labels are strings, bytes, dates (datetime64) or numbers of at most 64 bits"
 
 # How NumPy writes a missing label when it turns a list into an array of text.

@@ -58,16 +58,9 @@ class BetaPath:
 
 
 def beta_path(
-    classifier: PrototypeClassifier,
-    X: Any,
-    y: Any,
-    betas: Sequence[float] = BETAS,
-    *,
-    cv: Any = 5,
-    sample_weight: Any = None,
-    warm_start: bool = True,
-    on_progress: OnProgress | None = None,
-) -> BetaPath:
+    classifier: PrototypeClassifier, X: Any, y: Any, betas: Sequence[float] = BETAS, *, cv: Any = 5,
+    sample_weight: Any = None, warm_start: bool = True, on_progress: OnProgress | None = None,
+) -> BetaPath:  # fmt: skip
     """Accuracy, quantization error and label agreement along a list of beta: how much should labels count?
 
     A median map's dissimilarities are computed once and serve every fit; metric parameters that the data fix (the

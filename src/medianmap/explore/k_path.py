@@ -67,17 +67,9 @@ class KPath:
 
 
 def k_path(
-    estimator: Any,
-    X: Any,
-    n_clusters: Sequence[int],
-    *,
-    sample_weight: Any = None,
-    n_restarts: int = 5,
-    stability: str = "halves",
-    warm: bool = True,
-    random_state: Any = None,
-    on_progress: OnProgress | None = None,
-) -> KPath:
+    estimator: Any, X: Any, n_clusters: Sequence[int], *, sample_weight: Any = None, n_restarts: int = 5,
+    stability: str = "halves", warm: bool = True, random_state: Any = None, on_progress: OnProgress | None = None,
+) -> KPath:  # fmt: skip
     """Quantization error, medoid silhouette and stability along a list of K: how many prototypes?
 
     Dissimilarities are computed once and serve every fit. None of the figures proves a choice.
@@ -128,14 +120,20 @@ def k_path(
     check_choice(stability, "stability", STABILITIES)
     check_flag(warm, "warm")
     sizes = check_values(n_clusters, "n_clusters", lambda K: check_count(K, "n_clusters"), "[2, 5, 10]")
+    most = sizes[-1]
     given, m = check_data(estimator, X, sample_weight)
     n = int(np.count_nonzero(m))
-    check_n_prototypes(sizes[-1], n)
+    check_n_prototypes(most, n)
     seeds, rng = random_seeds(estimator, random_state, n_restarts)
-    halves = _halves(n, n_restarts, sizes[-1], rng) if stability == "halves" else []
+    halves: list[IntArray] = []
+    if stability == "halves":
+        if n // 2 < most:
+            raise ValueError(f"Half of the {n} points are too few for n_clusters = {most}; use stability='restarts'.")
+        # Sorted: a fit to a half is then the fit to these points as they come.
+        halves = [np.sort(rng.choice(n, n // 2, replace=False)) for _ in range(n_restarts)]
     cold_seeds = seeds[:1] if halves else seeds
     n_fits = (len(cold_seeds) + len(halves)) * len(sizes) + (len(sizes) - 1 if warm else 0)
-    fits = refits(estimator, given, m, sizes[-1], n_fits, on_progress).of_positive_weight()
+    fits = refits(estimator, given, m, most, n_fits, on_progress).of_positive_weight()
 
     kept: list[tuple[BaseMap, Trained, bool]] = []
     stable = []
@@ -167,10 +165,3 @@ def k_path(
         tuple(fits.as_given(trained.state.prototypes) for _, trained, _ in kept),
         stability,
     )
-
-
-def _halves(n: int, count: int, K: int, rng: np.random.Generator) -> list[IntArray]:
-    """`count` random halves of n points, sorted: a fit to one is then the fit to these points as they come."""
-    if n // 2 < K:
-        raise ValueError(f"Half of the {n} points are too few for n_clusters = {K}; use stability='restarts'.")
-    return [np.sort(rng.choice(n, n // 2, replace=False)) for _ in range(count)]

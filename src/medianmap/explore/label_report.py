@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.labels import UNLABELLED, UNSEEN, LabelVectors, class_numbers
-from ..estimators.base import BaseMap
 from ..estimators.classifier import PrototypeClassifier, check_classifier
 from ..predict.queries import map_of
 from ..sources.base import FloatArray, IntArray
@@ -36,7 +35,8 @@ def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
     --------
     suspected_mislabels, label_next
     """
-    fitted = _fitted_map(classifier)
+    check_classifier(classifier)
+    fitted = map_of(classifier)
     Y, classes = classifier.prototype_labels_, classifier.classes_
     return table(prototype=np.arange(len(Y)), label=classes[Y.argmax(axis=1)], share=Y.max(axis=1), entropy=entropy(Y),
                  hits=fitted.hits_)  # fmt: skip
@@ -141,11 +141,6 @@ def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 
 
 def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> tuple[FloatArray, IntArray, LabelVectors]:
     """Dissimilarities (n, K) to the prototypes, the number of each point's class, and the labels as given."""
-    G = _fitted_map(classifier)._dissimilarities(X)
-    return G, *class_numbers(y, len(G), classifier.classes_, stacklevel=4)
-
-
-def _fitted_map(classifier: Any) -> BaseMap:
-    """The map that holds the prototypes."""
     check_classifier(classifier)
-    return map_of(classifier)
+    G = map_of(classifier)._dissimilarities(X)
+    return G, *class_numbers(y, len(G), classifier.classes_, stacklevel=4)

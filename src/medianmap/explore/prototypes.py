@@ -44,20 +44,18 @@ def prototype_dissimilarities(model: Any, X: Any = None) -> FloatArray:
 
     X : the training data of a map of metric="precomputed", in any form that it takes; other maps hold their prototypes.
     """
-    fitted = map_of(model)
+    fitted: Any = map_of(model)
     with limited(fitted.n_jobs):
-        return _from_matrix(fitted, X) if fitted._needs_matrix else fitted._between_prototypes()
-
-
-def _from_matrix(fitted: Any, X: Any) -> FloatArray:
-    if X is None:
-        raise ValueError("The map holds no prototypes but their places in a matrix; pass the matrix as X.")
-    queries, w = as_queries(fitted, X, None), fitted.medoid_indices_
-    if queries.n != fitted.n_features_in_:
-        raise ValueError(f"X holds {queries.n} rows, but the map was fitted on {fitted.n_features_in_}; pass those.")
-    if isinstance(queries.objects, SourceRows):
-        return np.asarray(queries.objects.source.block(w, w), np.float64)
-    return dissimilarities(fitted, next(queries.blocks(fitted.n_features_in_)), fitted.n_jobs)[w]
+        if not fitted._needs_matrix:
+            return fitted._between_prototypes()
+        if X is None:
+            raise ValueError("The map holds no prototypes but their places in a matrix; pass the matrix as X.")
+        queries, w, n = as_queries(fitted, X, None), fitted.medoid_indices_, fitted.n_features_in_
+        if queries.n != n:
+            raise ValueError(f"X holds {queries.n} rows, but the map was fitted on {n}; pass those.")
+        if isinstance(queries.objects, SourceRows):
+            return np.asarray(queries.objects.source.block(w, w), np.float64)
+        return dissimilarities(fitted, next(queries.blocks(n)), fitted.n_jobs)[w]
 
 
 def as_lengths(fitted: BaseMap, P: FloatArray) -> FloatArray:

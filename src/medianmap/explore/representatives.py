@@ -51,18 +51,11 @@ class Representatives:
 
 
 def representatives(
-    clusters: Clusters,
-    ids: Sequence[str],
-    objects: Any,
-    metric: str | Callable[[Any, Any], float] = "alignment",
-    *,
-    metric_params: Mapping[str, Any] | None = None,
-    max_members: int | None = None,
-    outlier_mads: float = OUTLIER_MADS,
-    seed: int = 0,
-    n_jobs: int | None = None,
+    clusters: Clusters, ids: Sequence[str], objects: Any, metric: str | Callable[[Any, Any], float] = "alignment", *,
+    metric_params: Mapping[str, Any] | None = None, max_members: int | None = None,
+    outlier_mads: float = OUTLIER_MADS, seed: int = 0, n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
-) -> Representatives:
+) -> Representatives:  # fmt: skip
     """medoid = argmin_l sum_i d(x_i, x_l) over the members of each cluster; the earlier member on ties.
 
     Parameters
@@ -202,7 +195,15 @@ def _places(clusters: Clusters, names: list[str]) -> tuple[list[IntArray], list[
             "that was clustered (CD-HIT cuts names short unless it is run with -d 0)."
         )
     places = [np.array([place[member] for member in members], np.intp) for members in clusters.members]
-    _refuse_shared(np.concatenate(places), every, names)
+    # Two members may be one object: twice the same id, or an id and its accession.
+    order = np.argsort(np.concatenate(places), kind="stable")
+    same = np.flatnonzero(np.diff(np.concatenate(places)[order]) == 0)
+    if len(same):
+        a, b = (every[at] for at in order[same[0] : same[0] + 2])
+        raise ValueError(
+            f"The cluster members {a!r} and {b!r} are both the object {names[place[a]]!r}; "
+            "an object belongs to one cluster, once."
+        )
     olds = []
     for old, members in zip(clusters.representatives, clusters.members, strict=True):
         if old not in members:
@@ -221,18 +222,6 @@ def _accessions(names: list[str]) -> dict[str, int]:
             twice |= {parts[1]} & found.keys()
             found[parts[1]] = k
     return {accession: k for accession, k in found.items() if accession not in twice}
-
-
-def _refuse_shared(places: IntArray, members: list[str], names: list[str]) -> None:
-    """ValueError if two members are one object: twice the same id, or an id and its accession."""
-    order = np.argsort(places, kind="stable")
-    same = np.flatnonzero(np.diff(places[order]) == 0)
-    if len(same):
-        a, b = order[same[0]], order[same[0] + 1]
-        raise ValueError(
-            f"The cluster members {members[a]!r} and {members[b]!r} are both the object {names[places[a]]!r}; "
-            "an object belongs to one cluster, once."
-        )
 
 
 def _compared(k: int, old: int, n: int, max_members: int | None, seed: int) -> IntArray:

@@ -33,14 +33,9 @@ class Stability:
 
 
 def restart_stability(
-    estimator: Any,
-    X: Any,
-    *,
-    n_restarts: int = 10,
-    n_points: int = 1000,
-    random_state: Any = 0,
+    estimator: Any, X: Any, *, n_restarts: int = 10, n_points: int = 1000, random_state: Any = 0,
     sample_weight: Any = None,
-) -> Stability:
+) -> Stability:  # fmt: skip
     """Fit a map n_restarts times from different starts and count how often points share a prototype.
 
     estimator : a map or a PatchClusterer, fitted or not; clones of it are fitted.

@@ -52,17 +52,10 @@ class WidthFront:
 
 
 def width_front(
-    estimator: Any,
-    X: Any,
-    widths: Sequence[float] = WIDTHS,
-    *,
-    sample_weight: Any = None,
-    neighborhoods: Sequence[str] | None = None,
-    n_restarts: int = 5,
-    warm: bool = True,
-    random_state: Any = None,
+    estimator: Any, X: Any, widths: Sequence[float] = WIDTHS, *, sample_weight: Any = None,
+    neighborhoods: Sequence[str] | None = None, n_restarts: int = 5, warm: bool = True, random_state: Any = None,
     on_progress: OnProgress | None = None,
-) -> WidthFront:
+) -> WidthFront:  # fmt: skip
     """Topographic and quantization error of a SOM along a list of end widths, and which of them are on the front.
 
     A width is on the front if no other is better in one error and at least as good in the other. Dissimilarities are

@@ -47,8 +47,7 @@ class CertifiedFinder(Finder):
         self.evaluated = 0  # candidates that were evaluated canonically
 
     def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
-        row = self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j]
-        row = np.maximum(row, 0.0)
+        row = np.maximum(self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j], 0.0)
         return row if taken is None else np.where(taken, np.inf, row)
 
     @property

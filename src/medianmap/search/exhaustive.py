@@ -44,11 +44,7 @@ def standard(source: Source, n_jobs: int | None = None) -> Search:
 
 def gemm(source: Source, n_jobs: int | None = None) -> Search:
     """One product A @ D through BLAS per epoch, in one sequential pass over row panels of D."""
-
-    def epoch(weights: Weights, w: IntArray) -> Screened:
-        return product_costs(weights.A, source)
-
-    return epoch
+    return lambda weights, w: product_costs(weights.A, source)
 
 
 def product_costs(A: FloatArray, source: Source) -> Screened:

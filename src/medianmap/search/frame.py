@@ -104,21 +104,6 @@ Weights: TypeAlias = FieldWeights | RankWeights
 # --- the search for one epoch's prototypes --------------------------------------------------------------------------
 
 
-def relative_slack(n_terms: int) -> float:
-    """How far two float64 sums of the same n non-negative terms can lie apart, relative to either.
-
-    Any order of summation errs by at most gamma = n u / (1 - n u), u = 2^-53, relative to the exact sum, because no
-    term is negative. Two such sums differ by less than 3 gamma; 64 more roundings cover accumulation over panels and
-    products of products, and the fourth multiple the rounding of the comparison itself.
-    """
-    return 4 * (n_terms + 64) * 2.0**-53
-
-
-def underflow(n_terms: int) -> float:
-    """What n products that underflow can lose, at most; also when subnormal numbers are flushed to zero."""
-    return n_terms * float(np.finfo(np.float64).tiny)
-
-
 class Finder(ABC):
     """One epoch's search for the best place of each prototype.
 
@@ -128,14 +113,19 @@ class Finder(ABC):
     Proof that `best` is exact: let u be the canonical cost of the candidate with the least c. A candidate l with
     c[l] (1 - slack) - tiny > u has a canonical cost above u, so it is not the least. All others are evaluated
     canonically and compared by (cost, index).
+
+    slack : how far two float64 sums of the same n non-negative terms can lie apart, relative to either. Any order of
+        summation errs by at most gamma = n u / (1 - n u), u = 2^-53, relative to the exact sum. Two such sums differ by
+        less than 3 gamma; 64 more roundings cover accumulation over panels and products of products, and the fourth
+        multiple the rounding of the comparison itself.
+    tiny : what n products that underflow can lose, at most; also when subnormal numbers are flushed to zero.
     """
 
     def __init__(self, row: Callable[[int], FloatArray], source: Source) -> None:
         self.row = row  # j -> the weights A[j] (N,), float64
         self.source = source
-        n = source.shape[0]
-        self.slack = relative_slack(2 * n)  # N terms, in two stages where a strategy groups them
-        self.tiny = underflow(2 * n)
+        n = 2 * source.shape[0]  # N terms, in two stages where a strategy groups them
+        self.slack, self.tiny = 4 * (n + 64) * 2.0**-53, n * float(np.finfo(np.float64).tiny)
         self.terms = 0  # products A[j, i] D[i, l] evaluated so far, or sums of them where the strategy factors
 
     @abstractmethod
@@ -185,8 +175,7 @@ class Screened(Finder):
 
     def __init__(self, row: Callable[[int], FloatArray], source: Source, C: FloatArray, terms: int) -> None:
         super().__init__(row, source)
-        self.C = C
-        self.terms = terms
+        self.C, self.terms = C, terms
 
     def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
         return self.C[j] if taken is None else np.where(taken, np.inf, self.C[j])

@@ -76,18 +76,11 @@ class Health:
 
 
 def check_dissimilarity(
-    D: Any,
-    *,
-    metric: str | Callable[[Any, Any], float] = "precomputed",
-    metric_params: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    max_points: int | None = None,
-    max_triples: int = 50_000,
-    n_landmarks: int = 400,
-    n_samples: int = 8,
-    n_neighbors: int = 10,
+    D: Any, *, metric: str | Callable[[Any, Any], float] = "precomputed",
+    metric_params: Mapping[str, Any] | None = None, seed: int = 0, max_points: int | None = None,
+    max_triples: int = 50_000, n_landmarks: int = 400, n_samples: int = 8, n_neighbors: int = 10,
     on_progress: OnProgress | None = None,
-) -> Health:
+) -> Health:  # fmt: skip
     """Check dissimilarities before a map is fitted to them.
 
     All entries are read once, in tiles: finite, non-negative, symmetric, zero diagonal, duplicates, scale, suspected

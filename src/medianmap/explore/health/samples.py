@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +68,9 @@ def triangles(source: Source, names: Names, max_triples: int, rng: np.random.Gen
     sampled = comb(n, 3) > max_triples
     every = () if sampled else list(combinations(range(n), 3))
     triples = _distinct_triples(n, max_triples, rng) if sampled else np.array(every, np.intp)
-    excess, turn = _excess(_corners(source, triples), _tolerance(source.dtype))
+    # Rounding of the entries, a few units in the last place, does not count as a violation.
+    unit = np.finfo(source.dtype if source.dtype.kind == "f" else np.float64).eps
+    excess, turn = _excess(_corners(source, triples), 16 * float(unit))
     hits, count, at = int(np.count_nonzero(excess > 0)), len(triples), int(excess.argmax())
     interval = wilson(hits, count) if sampled else (hits / count, hits / count)
     share, worst = IntervalEstimate(hits / count, *interval, sampled), float(excess[at])
@@ -123,11 +124,6 @@ def _excess(T: FloatArray, tolerance: float) -> tuple[FloatArray, NDArray[np.int
         too_long = side > way_round * (1 + tolerance)
         np.divide(side - way_round, side, out=relative[:, w], where=too_long)
     return relative.max(axis=1), relative.argmax(axis=1)
-
-
-def _tolerance(dtype: np.dtype[Any]) -> float:
-    """Rounding of the entries, a few units in the last place, does not count as a violation."""
-    return 16 * float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
 
 
 # --- landmarks: spectrum and hubness -------------------------------------------------------------------------------
