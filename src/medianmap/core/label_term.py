@@ -33,12 +33,9 @@ class LabelTerm:
             return G
         distinct, code = self.distinct_labels
         seen = np.empty(G.shape[::-1])
-        GT = np.ascontiguousarray(G.T)
-
-        def add(js: slice) -> None:
-            _add_label_term(GT[js], distinct, code, Y[js], self.beta / self.scale, 1.0 - self.beta, seen[js])
-
-        run_chunks(add, list(panels(len(Y), 8)), None)
+        GT, parts = np.ascontiguousarray(G.T), list(panels(len(Y), 8))
+        a, b = self.beta / self.scale, 1.0 - self.beta
+        run_chunks(lambda js: _add_label_term(GT[js], distinct, code, Y[js], a, b, seen[js]), parts, None)
         return seen.T
 
     def means(self, weights: Weights, Y: FloatArray) -> FloatArray:

@@ -204,10 +204,9 @@ def _fuzzy(y: Any, columns: NDArray[Any] | None) -> LabelVectors:
     elif shares.shape[1] != len(columns):
         raise ValueError(f"y has {shares.shape[1]} columns for {len(columns)} classes; pass one column per class.")
     known = ~(np.isnan(shares) | (shares == -1)).all(axis=1)
-    bad = known & ~(np.isfinite(shares) & (shares >= 0)).all(axis=1)
-    if bad.any():
-        i = int(np.flatnonzero(bad)[0])
-        c = int(np.flatnonzero(~(np.isfinite(shares[i]) & (shares[i] >= 0)))[0])
+    bad = np.argwhere(known[:, None] & ~(np.isfinite(shares) & (shares >= 0)))
+    if len(bad):
+        i, c = bad[0]
         raise ValueError(
             f"y[{i}, {c}] is {shares[i, c]:g}; shares of classes must be finite and >= 0 "
             "(a row of NaN alone means 'not labelled')."

@@ -32,16 +32,12 @@ from ..utils.threads import limited, run_chunks
 
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.
 NOISE = 1e-3
-
 # Coefficients below this share of the prototype's largest are dropped, and the others scaled up to sum 1 again.
 TOLERANCE = 1e-12
-
 # BLAS multiplies zeros faster than a loop leaves them out, until so few coefficients are left.
 SPARSE = 0.04
-
 # Products of float32 numbers below this lose digits, or all of them.
 TINY = 1e-30
-
 # Points per chunk of a product, points and prototypes per chunk of a sparse one: their sums then stay in the cache.
 CHUNK, POINTS, PROTOTYPES = 256, 1024, 8
 
@@ -231,12 +227,9 @@ class RelationalSpace(_OnSource):
         C = point_rows(self.source)
         if C is None or not self.source.symmetric:
             return self.rowwise(P)[0]
-        alpha, Q = csr_array(P), np.zeros(P.shape)
-
-        def add(js: slice) -> None:
-            _add_rows(C, alpha.indptr[js.start : js.stop + 1], alpha.indices, alpha.data, Q[js])
-
-        run_chunks(add, list(panels(len(P), PROTOTYPES)), self.n_jobs)
+        alpha, Q, parts = csr_array(P), np.zeros(P.shape), list(panels(len(P), PROTOTYPES))
+        entries = alpha.indices, alpha.data
+        run_chunks(lambda js: _add_rows(C, alpha.indptr[js.start : js.stop + 1], *entries, Q[js]), parts, self.n_jobs)
         return (Q - self_terms(P, Q)[:, None] + 0.0).T
 
     def _dense(self, P: FloatArray) -> FloatArray:

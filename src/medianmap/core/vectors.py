@@ -67,11 +67,7 @@ class VectorSpace(Space):
 def squared_distances(X: FloatArray, W: FloatArray, n_jobs: int | None = None) -> FloatArray:
     """|x_i - W_j|^2 (N, K), each pair by itself, so that a row does not depend on the rows around it."""
     G = np.empty((len(X), len(W)))
-
-    def fill(rows: slice) -> None:
-        G[rows] = cdist(X[rows], W, "sqeuclidean")
-
-    run_chunks(fill, list(panels(len(X), CHUNK)), n_jobs)
+    run_chunks(lambda rows: cdist(X[rows], W, "sqeuclidean", out=G[rows]), list(panels(len(X), CHUNK)), n_jobs)
     return G
 
 

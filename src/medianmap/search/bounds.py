@@ -81,11 +81,8 @@ class BoundedFinder(Finder):
         """Fields whose terms are summed first, to drop a candidate early; none by default."""
         return NO_PROBE
 
-    def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
-        blocks = self.blocks
-        n = len(blocks.order)
-        row = np.full(n, np.inf)
-        taken = np.zeros(n, bool) if taken is None else taken
+    def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
+        blocks, row = self.blocks, np.full(len(taken), np.inf)
         self.terms += _search_fields(
             blocks.H[j], blocks.S, blocks.order, blocks.starts, self.bounds(j), self.probe(j), taken,
             self.slack, self.tiny, row,
@@ -130,8 +127,4 @@ class BoundAllStop(BoundAll):
 
 def bounded_by(finder: type[BoundedFinder]) -> Callable[[Source, int | None], Search]:
     """The strategy that searches every epoch with such a finder; the proof is BoundedFinder's."""
-
-    def make(source: Source, n_jobs: int | None = None) -> Search:
-        return lambda weights, w: finder(weights, source)
-
-    return make
+    return lambda source, n_jobs: lambda weights, w: finder(weights, source)

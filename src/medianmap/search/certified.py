@@ -46,9 +46,9 @@ class CertifiedFinder(Finder):
         self.weights, self.bounds, self.X, self.terms, self.n_jobs = weights, bounds, X, terms, n_jobs
         self.evaluated = 0  # candidates that were evaluated canonically
 
-    def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
-        row = np.maximum(self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j], 0.0)
-        return row if taken is None else np.where(taken, np.inf, row)
+    def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
+        row = self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j]
+        return np.where(taken, np.inf, np.maximum(row, 0.0))
 
     @property
     def _known(self) -> tuple[Any, Any, Any, Any, Any, Any, Any]:

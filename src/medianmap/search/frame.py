@@ -129,12 +129,12 @@ class Finder(ABC):
         self.terms = 0  # products A[j, i] D[i, l] evaluated so far, or sums of them where the strategy factors
 
     @abstractmethod
-    def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
-        """Costs of prototype j up to rounding; infinity for candidates taken or proven not to be the best."""
+    def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
+        """Costs of prototype j up to rounding; infinity for candidates taken (N,) or proven not to be the best."""
 
     def best(self, j: int, taken: NDArray[np.bool_] | None = None) -> int:
         """argmin over l not taken of the canonical cost(j, l), lowest l on ties. taken is (N,) or None."""
-        row = self.costs(j, taken)
+        row = self.costs(j, np.zeros(self.source.shape[1], bool) if taken is None else taken)
         favourite = int(row.argmin())
         upper = self.evaluate(j, np.array([favourite]))[0]
         survivors = np.flatnonzero(row * (1 - self.slack) - self.tiny <= upper)
@@ -177,8 +177,8 @@ class Screened(Finder):
         super().__init__(row, source)
         self.C, self.terms = C, terms
 
-    def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
-        return self.C[j] if taken is None else np.where(taken, np.inf, self.C[j])
+    def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
+        return np.where(taken, np.inf, self.C[j])
 
     def best_of_all(self) -> IntArray:
         """(K,) `best(j)` for every j; rows where rounding cannot hide a rival are settled at once."""

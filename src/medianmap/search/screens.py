@@ -55,13 +55,9 @@ def as_float32(W: NDArray[Any]) -> F32:
 def dense_product(W: F32, M: NDArray[Any], n_jobs: int | None) -> Bounded:
     """W @ M through BLAS, columns shared out over threads (BLAS itself on one, so that the two do not fight)."""
     L = np.empty((W.shape[0], M.shape[1]), np.float32)
-    chunk = max(512, -(-M.shape[1] // 4))
-
-    def work(cols: slice) -> None:
-        np.matmul(W, M[:, cols].astype(np.float32, copy=False), out=L[:, cols])
-
+    parts = list(panels(M.shape[1], max(512, -(-M.shape[1] // 4))))
     with limited(1):
-        run_chunks(work, list(panels(M.shape[1], chunk)), n_jobs)
+        run_chunks(lambda cols: np.matmul(W, M[:, cols].astype(np.float32, copy=False), out=L[:, cols]), parts, n_jobs)
     return Bounded(L, rounding(W.shape[1]), np.full(len(W), W.shape[1] * 2.0**-126))
 
 

@@ -37,10 +37,9 @@ class StoppingFinder(Finder):
     def fill(self, j: int, taken: NDArray[np.bool_], row: FloatArray) -> int:
         """Write the costs of candidates that may be best into row (N,); returns the terms summed."""
 
-    def costs(self, j: int, taken: NDArray[np.bool_] | None) -> FloatArray:
-        n = len(self.X)
-        row = np.full(n, np.inf)
-        self.terms += self.fill(j, np.zeros(n, bool) if taken is None else taken, row)
+    def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
+        row = np.full(len(taken), np.inf)
+        self.terms += self.fill(j, taken, row)
         return row
 
 

@@ -18,7 +18,6 @@ from .entries import Names, Verdict
 HUBS = 1.5
 # A share of negative eigenvalues below this is noise in the entries.
 EUCLIDEAN = 1e-6
-
 # A matrix of at most so many points is held while triples are drawn from it.
 HOLD = 2000
 # Triples read with one block where single entries cannot be read: few blocks, with few entries that nobody needs.
