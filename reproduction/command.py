@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from medianmap.app.output import close, console, note, shows_progress, speaking, stage_bars
 from medianmap.app.settings import option
-from medianmap.app.terminal import close, console, note, shows_progress, speaking, stage_bars
 
 if TYPE_CHECKING:
     from .tables import Claim, Figure

@@ -15,8 +15,8 @@ import pytest
 from support.extras import optional
 from support.fits import WORDS, contents, fit, rows, run, write_words
 
+from medianmap.app import output
 from medianmap.app import run as fitting
-from medianmap.app import terminal
 from medianmap.app.inputs import Given
 from medianmap.readers import read
 
@@ -112,7 +112,7 @@ def test_advice_is_in_the_words_of_the_command_line(here, capsys):
     assert run("fit", "gap.fasta", "--metric", "edit", "-o", "gap") == 2
     assert "or pass --read allow_empty=true if this is meant" in capsys.readouterr().err
     assert run("fit", "gap.fasta", "--metric", "edit", "--read", "allow_empty=true", "-o", "gap") == 0
-    names = terminal._READING.pattern.split("(")[1].split(")")[0].split("|")
+    names = output._READING.pattern.split("(")[1].split(")")[0].split("|")
     assert set(names) <= set(inspect.signature(read).parameters)
 
 

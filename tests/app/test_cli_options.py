@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from medianmap import MedianKMeans, save
-from medianmap.app import terminal
+from medianmap.app import output
 from medianmap.app.main import COMMANDS, STOPPED, LazyGroup, cli, main
 from medianmap.readers import read, write_lsmat
 from medianmap.utils.files import write_text
@@ -132,12 +132,12 @@ def test_help_and_version_import_nothing_heavy(args, tmp_path):
 
 
 @click.command()
-@terminal.speaking
+@output.speaking
 def said():
     logging.getLogger("medianmap").info("of the log")
     logging.getLogger("medianmap.sources").debug("of its depths")
-    terminal.note("a note")
-    terminal.close("the end")
+    output.note("a note")
+    output.close("the end")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_quiet_and_verbose_exclude_each_other(capsys):
 
 def test_bars_are_for_terminals_and_not_for_quiet(monkeypatch):
     seen = []
-    probe = click.command()(terminal.speaking(lambda: seen.append(terminal.shows_progress())))
+    probe = click.command()(output.speaking(lambda: seen.append(output.shows_progress())))
     for shown in (False, True):
         monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda shown=shown: shown))
         for args in ([], ["-q"]):
@@ -199,7 +199,7 @@ def test_a_warning_is_a_sentence(capsys, monkeypatch):
     group = LazyGroup(lazy={})
 
     @group.command()
-    @terminal.speaking
+    @output.speaking
     def warned():
         warnings.warn("Mind the gap.", stacklevel=1)
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medianmap.app.config import config_text, merged, read_config
-from medianmap.app.settings import FitSettings
+from medianmap.app.settings import FitSettings, config_text, merged, read_config
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 NUMBERS = st.integers(1, 10**6)

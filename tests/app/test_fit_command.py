@@ -18,7 +18,7 @@ from support.extras import optional
 from support.fits import FILES, IDS, KIND, SAME, WORDS, Stops, contents, fit, rows, run, write_words
 
 from medianmap import MedianSOM, PrototypeClassifier, load, save
-from medianmap.app import settings
+from medianmap.app import inputs, settings
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
 from medianmap.metrics import bind
@@ -103,7 +103,7 @@ def test_how_a_map_is_trained(here):
 def test_a_setting_sets_the_parameter_that_the_table_says(kind, size):
     """What is not said is the map's own default, and every setting that names a parameter reaches it."""
     plain = settings.make_map(FitSettings("x", map=kind, **size))
-    completed = settings.completed(FitSettings("x", map=kind, **size), "euclidean")
+    completed = inputs.completed(FitSettings("x", map=kind, **size), "euclidean")
     assert settings.make_map(completed).get_params() == {**plain.get_params(), "random_state": 0}
     said = {"metric": "edit", "params": {"indel": 2}, "epochs": 7, "init": "k-medoids++", "n_init": 3,
             "annealing": "median", "refine": "swap", "seed": 9, **size}  # fmt: skip

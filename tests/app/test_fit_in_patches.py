@@ -219,7 +219,7 @@ def test_a_stream_of_other_data_starts_again(tree, stage, words, tmp_path, monke
 
 
 def test_one_pass_is_chosen_where_all_pairs_are_too_many(words, tmp_path, monkeypatch):
-    monkeypatch.setattr("medianmap.app.settings.MOST_ALL_PAIRS", 200)
+    monkeypatch.setattr("medianmap.app.inputs.MOST_ALL_PAIRS", 200)
     args = (words, "--metric", "edit", "--map", "kmeans", "-k", 3)
     done = run(*args, "-o", tmp_path / "pass")
     assert done.exit_code == 0, done.output

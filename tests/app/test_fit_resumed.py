@@ -14,7 +14,7 @@ from support.extras import optional
 from support.fits import IDS, WORDS, Stops, contents, fit, rows, run, write_words
 
 from medianmap import load
-from medianmap.app.folder import workshop
+from medianmap.app.output import workshop
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
 from medianmap.metrics import bind

@@ -15,7 +15,7 @@ from support.maps import blob_distances, blobs
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, save
 from medianmap.app.inputs import length_of
 from medianmap.app.main import main
-from medianmap.app.terminal import pace
+from medianmap.app.output import pace
 
 
 def run(*args):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from medianmap.app.main import main
-from medianmap.app.terminal import Watch
+from medianmap.app.output import Watch
 
 FILES = ["assignments.tsv", "config.toml", "model.mmap", "prototypes.fasta", "report.html", "summary.json"]
 SAME = [name for name in FILES if name != "report.html"]

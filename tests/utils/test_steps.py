@@ -8,9 +8,9 @@ import pytest
 from support.fits import write_words
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, check_dissimilarity
+from medianmap.app.output import Watch, stage_bars
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
-from medianmap.app.terminal import Watch, stage_bars
 from medianmap.explore import layout, prototype_dissimilarities
 from medianmap.readers import read
 from medianmap.refine import refine_som, swap_medoids

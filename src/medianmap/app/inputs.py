@@ -1,17 +1,21 @@
-"""A user's file -> its points: objects or dissimilarities, ids and labels; and which metric compares them."""
+"""A user's file -> its points (objects or dissimilarities, ids, labels), as a whole or a stream; what suits them."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
+from itertools import chain, islice
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .config import CONFIG, settings_in
-from .terminal import note
+from ..estimators.parameters import AnnealedParameters, KMeansParameters
+from .output import note
+from .settings import CONFIG, MOST_ALL_PAIRS, SIGMA_END, USUAL_PATCH, FitSettings, grid_text, settings_beside
 
 if TYPE_CHECKING:
     from ..readers import Matrix, Records
@@ -98,9 +102,7 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None)
     if isinstance(found, Matrix):
         # The labels beside a matrix in a .npz file are read with it; elsewhere a matrix has no columns of labels.
         source = found.source()
-        given = Given(
-            name, _names(source), "dissimilarities", source=source, labels=_own(found.labels), note=found.note
-        )
+        given = Given(name, _names(source), "dissimilarities", None, source, labels=_own(found.labels), note=found.note)
     else:
         sequences = sequences or (file == "-" and found.kind == "strings" and found.descriptions is not None)
         given = Given(name, found.ids, found.kind, found.objects, None, sequences, found.columns, found.descriptions,
@@ -154,7 +156,64 @@ def _own(labels: Sequence[str] | None) -> Labels | None:
     return None if labels is None else [known_or_none(label) for label in labels]
 
 
-# --- the metric
+def about_file(file: str | Path) -> dict[str, Any]:
+    """Size and SHA-256 of a file; nothing of standard input, which is gone."""
+    path = Path(file)
+    if str(file) == "-" or not path.is_file():
+        return {}
+    with path.open("rb") as stream:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+
+
+# --- a stream, of which one patch at a time is in memory
+
+
+class ObjectStream:
+    """The objects of a file as a stream.
+
+    head : the first of them as points, to say which metric and which number of prototypes suit them.
+    """
+
+    def __init__(self, settings: FitSettings) -> None:
+        import numpy as np
+
+        self.file, self.read = settings.input, dict(settings.read)
+        name = "standard input" if self.file == "-" else self.file
+        refuse_unknown(self.read)
+        self.format = format_in(self.file, self.read)
+        if self.format not in (*STREAMED, ""):
+            raise ValueError(f"{name} is a {self.format} file, which cannot be read as a stream; drop --stream.")
+        self._records = self.records()
+        self._first = list(islice(self._records, settings.patch or USUAL_PATCH))
+        if not self._first:
+            raise ValueError(f"{name} holds no records; check that this is the right file.")
+        ids, objects = [each.id for each in self._first], [each.object for each in self._first]
+        kind = "strings" if isinstance(objects[0], str) else "vectors"
+        self.head = Given(name, ids, kind, objects if kind == "strings" else np.array(objects),
+                          sequences=self.format in SEQUENCES)  # fmt: skip
+        self._kept: list[tuple[str, str]] | None = [] if self.file == "-" else None  # a pipe cannot be read again
+
+    def records(self) -> Iterator[Any]:
+        """All records, from the beginning of the file."""
+        from ..readers import iter_records
+
+        return iter_records(self.file, **self.read)
+
+    def objects(self) -> Iterator[Any]:
+        """The objects, once."""
+        for record in chain(self._first, self._records):
+            if self._kept is not None:
+                self._kept.append((record.id, record.description))
+            yield record.object
+
+    def headers_at(self, places: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """(id, description) of the objects at these places; a long file is read once more rather than kept."""
+        wanted = set(places)
+        every: Iterable[tuple[str, str]] = self._kept or ((each.id, each.description) for each in self.records())
+        return {place: header for place, header in enumerate(every) if place in wanted}
+
+
+# --- what suits the points where the settings leave it open: metric, number of prototypes, patches
 
 
 def chosen_metric(given: Given, metric: str | None) -> str:
@@ -199,15 +258,48 @@ def check_metric_fits(given: Given, metric: str) -> None:
         )
 
 
-# --- what config.toml beside a model says of its data
+def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
+    """The settings with a number of prototypes that suits n points of the file `name`; ValueError for too many.
 
-
-def settings_beside(model: Path) -> dict[str, Any]:
-    """What config.toml beside the model, as `fit` leaves it, says; data of standard input are gone."""
-    settings = settings_in(model.parent / CONFIG)
-    if settings.get("input") == "-":
-        del settings["input"]
+    In a pass the prototypes must suit a patch.
+    """
+    if settings.n_prototypes is None:
+        n = min(n, settings.patch or n)
+        K = max(1, min(round(5 * sqrt(n)), n // 4))
+        if settings.map != "som":
+            return replace(settings, k=K)
+        rows = max(1, round(sqrt(0.8 * K)))
+        return replace(settings, grid=(rows, max(1, K // rows)))
+    K = settings.n_prototypes
+    if n < K:
+        asked = f"-k {K}" if settings.grid is None else f"--grid {grid_text(settings.grid)} has {K} neurons, which"
+        raise ValueError(f"{asked} exceeds the {n} objects of {name}; ask for at most one prototype per object.")
+    if settings.patch and settings.patch < K:
+        raise ValueError(f"--patch {settings.patch} is less than the {K} prototypes; choose several times as many.")
     return settings
+
+
+def in_patches(settings: FitSettings, n: int) -> FitSettings:
+    """The settings with the size of a patch, where one pass is asked for or n objects are too many for all pairs."""
+    asked = settings.stream or settings.tree or settings.max_evaluations is not None
+    if settings.patch is None and (asked or n > MOST_ALL_PAIRS):
+        return replace(settings, patch=USUAL_PATCH)
+    return settings
+
+
+def completed(settings: FitSettings, metric: str) -> FitSettings:
+    """The settings with everything said that has a default."""
+    kmeans = settings.map == "kmeans"
+    return replace(
+        settings,
+        metric=metric,
+        epochs=settings.epochs or (KMeansParameters.max_iter if kmeans else AnnealedParameters.n_epochs),
+        sigma_end=settings.sigma_end or (None if kmeans else SIGMA_END),
+        neighborhood=settings.neighborhood or (None if kmeans else AnnealedParameters.neighborhood),
+    )
+
+
+# --- what config.toml beside a model says of its data
 
 
 def data_of(model: Path, file: str | None, options: Mapping[str, Any], labels: str | None) -> Given | None:
@@ -224,12 +316,13 @@ def data_of(model: Path, file: str | None, options: Mapping[str, Any], labels: s
     return read_given(file, read_options(file, options, settings), labels)
 
 
-def check_data_of(config: Path, file: str) -> None:
-    """FileNotFoundError if the file that a configuration names is not there."""
+def check_data_of(config: Path | None, file: str) -> None:
+    """FileNotFoundError if the file that a configuration, or without one the user, names is not there."""
     if file != "-" and not Path(file).exists():
-        raise FileNotFoundError(
-            f"{config} names the data {file}, which are not there; run this where they are, or give INPUT."
-        )
+        if config is None:
+            raise FileNotFoundError(f"There is no file {file}; check the path.")
+        said = f"{config} names the data {file}, which are not there; run this where they are, or give INPUT."
+        raise FileNotFoundError(said)
 
 
 def read_options(file: str | Path, given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:

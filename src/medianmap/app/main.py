@@ -15,27 +15,27 @@ from typing import Any
 import click
 
 from .._version import __version__
-from .terminal import note, say
+from .output import note, say
 
 # The commands of each module of commands/, with the first line of their help, so that listing them imports none.
 MODULES = {
     "fit": {
-        "demo": "Map 630 globins by how their sequences align.",
-        "fit": "Map a file of any length, and write the map into a folder.",
+        "demo": "Map the 630 globin sequences that come with medianmap.",
+        "fit": "Fit a map to a file and write it to a folder.",
     },
-    "predict": {"predict": "Find the prototypes and classes of the objects in a file."},
+    "predict": {"predict": "Assign the objects in a file to prototypes and classes."},
     "pictures": {
-        "report": "Make the HTML page of a saved map.",
-        "plot": "Draw a model: hits, U-matrix, labels, topology, training and more.",
+        "report": "Write an HTML report about a model.",
+        "plot": "Plot a model: hits, U-matrix, labels, topology, training and more.",
     },
-    "path": {"path": "Say what speaks for which number of prototypes."},
+    "path": {"path": "Compare several numbers of prototypes."},
     "dissimilarities": {
-        "check": "Say whether dissimilarities can be used.",
-        "distances": "Compute the dissimilarities of all pairs of objects.",
+        "check": "Check dissimilarities for problems.",
+        "distances": "Compute the dissimilarities between all pairs of objects.",
     },
-    "representatives": {"representatives": "Pick the true medoids of clusters."},
+    "representatives": {"representatives": "Find the medoid of each cluster."},
     "about": {
-        "info": "Say what is in a model file.",
+        "info": "Show what a model file contains.",
         "metrics": "List the metrics and their parameters.",
     },
 }
@@ -45,6 +45,9 @@ COMMANDS = {
     for name, about in commands.items()
 }
 
+# What a user can put right.
+MISTAKES = (ValueError, ModuleNotFoundError, FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError,
+            PermissionError)  # fmt: skip
 INTERRUPTED = 130  # 128 + SIGINT, as a shell has it
 STOPPED = "stopped; no file was left half written, and the same command starts again."
 
@@ -104,15 +107,7 @@ def main(args: list[str] | None = None, group: click.Group = cli, name: str = "m
     """Run the command; a user's mistake is one sentence on stderr and exit code 2, a failure exit code 1."""
     try:
         group.main(args, prog_name=name)
-    except (
-        ValueError,
-        ModuleNotFoundError,
-        FileNotFoundError,
-        FileExistsError,
-        NotADirectoryError,
-        IsADirectoryError,
-        PermissionError,
-    ) as error:
+    except MISTAKES as error:
         say(error)
         sys.exit(2)
     except MemoryError as error:

@@ -1,4 +1,4 @@
-"""`run_fit`: from a file to a folder with model, tables, summary, configuration and page."""
+"""`run_fit`: from a file and settings to a trained model and its folder: tables, summary, configuration and page."""
 
 from __future__ import annotations
 
@@ -8,28 +8,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..datasets import load_globins
+from ..estimators.classifier import PrototypeClassifier
 from ..estimators.model_file import save
 from ..explore.health import Health, check_dissimilarity
+from ..patches.clusterer import PatchClusterer
 from ..predict.assign_all import Answers, assign_all
-from ..predict.nearest import nearest_of, outliers
+from ..predict.nearest import nearest_of, outliers, two_best
+from ..predict.queries import ToPrototypes, map_of
 from ..report import report as make_report
 from ..report.summary import MOST_COMPUTED, summarize, written
-from ..sources import Source
+from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
+from ..sources.all_pairs import all_pairs
+from ..sources.base import ToPoints, fits
 from ..utils.files import counted, fasta_lines, tsv_lines, write_lines, write_text
-from ..utils.progress import followed, step
+from ..utils.progress import epochs_watched, followed, step
+from ..utils.resumable import digest
 from ..utils.threads import limited
-from .config import about_file, config_text
-from .folder import Workshop, workshop
-from .inputs import Given, check_metric_fits, default_metric, length_of, metric_note, read_given
-from .settings import FitSettings, check_settings, completed, in_patches, sized
-from .terminal import Watch
-from .training import ObjectStream, compared, computed, matrix_of, trained, trained_in_patches, trained_on_stream
+from . import inputs
+from .inputs import Given, ObjectStream
+from .output import Watch, Workshop, workshop
+from .settings import USUAL_PATCH, FitSettings, check_settings, config_text, make_map
+
+# The model, the table of `two_best`, and what a check and a summary read dissimilarities from.
+Fitted: TypeAlias = tuple[Any, NDArray[Any], Source]
 
 # Points whose dissimilarities are looked at for their health; all entries between them are read.
 MOST_CHECKED = 4000
@@ -53,16 +60,9 @@ class FitResult:
 
 
 def run_fit(
-    settings: FitSettings,
-    out: str | Path,
-    *,
-    force: bool = False,
-    report: bool = True,
-    gzip: bool = False,
-    scheduler: str | None = None,
-    watch: Watch | None = None,
-    recorded: Mapping[str, Any] | None = None,
-) -> FitResult:
+    settings: FitSettings, out: str | Path, *, force: bool = False, report: bool = True, gzip: bool = False,
+    scheduler: str | None = None, watch: Watch | None = None, recorded: Mapping[str, Any] | None = None,
+) -> FitResult:  # fmt: skip
     """Fit the file that `settings.input` names and write the folder `out`, all of it or nothing.
 
     force : replace the files of an earlier fit in a folder that is not empty.
@@ -79,57 +79,45 @@ def run_fit(
     check_settings(settings)
     with workshop(Path(out), force) as shop, _going_on(shop, watch):
         step("reading", 0, None)
-        about = about_file(settings.input)
+        about = inputs.about_file(settings.input)
         if recorded and recorded.get("sha256", about.get("sha256")) != about.get("sha256"):
             watch.tell(f"{settings.input} is not the file that the configuration was made with; the map will differ.")
         if settings.stream:
             return _fit_stream(settings, about, shop, scheduler, gzip=gzip, watch=watch)
-        given = read_given(settings.input, settings.read, settings.labels)
+        given = inputs.read_given(settings.input, settings.read, settings.labels)
         return _fit_given(settings, given, about, shop, scheduler, report=report, gzip=gzip, watch=watch)
 
 
 def _fit_given(
-    settings: FitSettings,
-    given: Given,
-    about: Mapping[str, Any],
-    shop: Workshop,
-    scheduler: str | None = None,
-    *,
-    report: bool = True,
-    gzip: bool = False,
-    watch: Watch,
-) -> FitResult:
+    settings: FitSettings, given: Given, about: Mapping[str, Any], shop: Workshop, scheduler: str | None = None, *,
+    report: bool = True, gzip: bool = False, watch: Watch,
+) -> FitResult:  # fmt: skip
     """The same of points that are read already."""
     settings, notes = _settled(settings, given, len(given))
     if given.source is None:  # before long work; of a matrix after it is known to be one
         _tell(notes, watch)
-    if not settings.patch:
-        source = compared(settings, given, shop)
-        health = _checked(matrix_of(source), given, settings, MOST_CHECKED)
-    else:
-        source = computed(settings, given) if given.source is None else given.source
-        health = _checked(source, given, settings, MOST_COMPUTED)
+        notes = []
+    source = given.source
+    if source is None:
+        source = computed(settings, given) if settings.patch else compared(settings, given, shop)
+    health = _checked(matrix_of(source), given, settings, MOST_COMPUTED if settings.patch else MOST_CHECKED)
     warnings = [f"{given.name}: {finding.sentence}" for finding in health.findings if finding.level == "warning"]
-    _tell(warnings if given.source is None else notes + warnings, watch)
+    _tell(notes + warnings, watch)
     if not settings.patch:
-        fitted = trained(settings, given, source)
+        model, points, source = trained(settings, given, source)
     else:
-        fitted = trained_in_patches(settings, given, shop, scheduler)
+        model, points, source = trained_in_patches(settings, given, source, shop, scheduler)
     step("summary", 0, None)
-    facts = summarize(fitted.model, fitted.source, ids=given.ids, y=given.labels, points=fitted.points,
-                      pairs=fitted.source, seed=settings.seed)  # fmt: skip
+    facts = summarize(model, source, ids=given.ids, y=given.labels, points=points, pairs=source, seed=settings.seed)
     summary = {"metric": settings.metric, "seed": settings.seed, **written(facts), "health": health.as_dict()}
-    texts = {
-        "assignments.tsv": assignment_lines(fitted.model, fitted.points, given),
-        **prototype_lines(given, summary["neurons"]),
-    }
+    texts = {"assignments.tsv": assignment_lines(model, points, given), **prototype_lines(given, summary["neurons"])}
     write_lines({shop.files / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()})
     if report:
         step("report", 0, None)
         shown = {name: value for name, value in vars(settings).items() if value not in (None, {}, False)}
-        write_text(shop.files / "report.html", page(fitted.model, given, fitted.points, health, shown))
+        write_text(shop.files / "report.html", page(model, given, points, health, shown))
     data = {"objects": len(given), "kind": _kind(given), **about}
-    return _delivered(shop, settings, fitted.model, summary, data, fitted.points)
+    return _delivered(shop, settings, model, summary, data, points)
 
 
 def _fit_stream(
@@ -140,7 +128,7 @@ def _fit_stream(
     settings, notes = _settled(settings, stream.head, None)
     _tell(notes, watch)
     again, packed = settings.input != "-", ".gz" if gzip else ""
-    n = length_of(settings.input, stream.format) if again else None
+    n = inputs.length_of(settings.input, stream.format) if again else None
     model, exemplars = trained_on_stream(settings, stream, shop, scheduler, n)
     summary = {"metric": settings.metric, "seed": settings.seed, "n_points": model.n_samples_seen_,
                **written(summarize(model))}  # fmt: skip
@@ -156,13 +144,9 @@ def _fit_stream(
 
 
 def _delivered(
-    shop: Workshop,
-    settings: FitSettings,
-    model: Any,
-    summary: dict[str, Any],
-    data: Mapping[str, Any],
+    shop: Workshop, settings: FitSettings, model: Any, summary: dict[str, Any], data: Mapping[str, Any],
     points: NDArray[Any] | None,
-) -> FitResult:
+) -> FitResult:  # fmt: skip
     """The folder with the last of its files in it."""
     save(model, shop.files / "model.mmap")
     write_lines({
@@ -207,10 +191,10 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
 
     n : number of objects; None of a stream, of which `given` is the beginning.
     """
-    metric = settings.metric or default_metric(given)
-    check_metric_fits(given, metric)
-    patched = in_patches(settings, n or 0) if given.source is None else settings
-    chosen = completed(sized(patched, n or patched.patch or 0, given.name), metric)
+    metric = settings.metric or inputs.default_metric(given)
+    inputs.check_metric_fits(given, metric)
+    patched = inputs.in_patches(settings, n or 0) if given.source is None else settings
+    chosen = inputs.completed(inputs.sized(patched, n or patched.patch or 0, given.name), metric)
     unlabelled = given.labels is not None and all(label is None for label in given.labels)
     if settings.beta is not None and unlabelled:
         raise ValueError(f"--labels {settings.labels}: no point has a label, so there is nothing for --beta to weigh.")
@@ -223,7 +207,7 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
     if unlabelled and settings.labels is not None:
         notes.append(f"--labels {settings.labels}: no point has a label; the map is without.")
     if settings.metric is None and given.source is None:
-        notes.append(metric_note(given, metric))
+        notes.append(inputs.metric_note(given, metric))
     if chosen.patch and settings.patch is None and not settings.stream:
         notes.append(
             f"the {n} objects of {given.name} are mapped in one pass over patches of {chosen.patch}; "
@@ -247,6 +231,139 @@ def _checked(source: Source, given: Given, settings: FitSettings, most: int) -> 
     if wrong:
         raise ValueError(f"{given.name}: {wrong[0]}")
     return health
+
+
+# --- training: from all pairs, in one pass over patches, or over a stream
+
+
+def compared(settings: FitSettings, given: Given, shop: Workshop) -> Source:
+    """The dissimilarities of all pairs, which a next run can go on with."""
+    source = computed(settings, given)
+    # Vectors are compared faster than a file is written.
+    in_memory = source.metric.accepts == "vectors" and fits(len(given))
+    about = digest([given.ids, source.objects, source.metric.name, dict(source.metric.params)])
+    path = None if in_memory else shop.state("dissimilarities.npy", about)
+    matrix = all_pairs(
+        given.objects, source.metric.name, path, metric_params=dict(settings.params), ids=given.ids,
+        n_jobs=settings.threads,
+    )  # fmt: skip
+    columns = given.columns if given.kind == "vectors" else None
+    return ComparedSource(source.objects, source.metric, given.ids, columns=columns, matrix=matrix)
+
+
+def matrix_of(source: Source) -> Source:
+    """The dissimilarities themselves, where they are computed already."""
+    return source.matrix if isinstance(source, ComparedSource) else source
+
+
+def computed(settings: FitSettings, given: Given) -> ComputedSource:
+    """The objects under their metric; ValueError if it cannot compare them."""
+    assert settings.metric is not None
+    source = as_dissimilarity(
+        given.objects, settings.metric, metric_params=dict(settings.params), ids=given.ids, n_jobs=settings.threads
+    )
+    assert isinstance(source, ComputedSource)
+    return source
+
+
+def trained(settings: FitSettings, given: Given, source: Source) -> Fitted:
+    """The map of all pairs."""
+    map_ = make_map(settings)
+    model: Any = map_ if settings.beta is None else PrototypeClassifier(map_, settings.beta)
+    planned = (settings.epochs or 1) * settings.n_init
+
+    def on_epoch(epoch: Any) -> None:
+        # Epochs beyond the planned ones, in which the map settles, lengthen the way.
+        done = epoch.run * (settings.epochs or 1) + epoch.number + 1
+        step("epochs", done, max(planned, done))
+
+    with limited(settings.threads), epochs_watched(on_epoch):
+        model.fit(source, given.labels)
+    matrix = matrix_of(source)
+    to_exemplars: Any = ToPoints(matrix, map_of(model).medoid_indices_)  # read, where objects would be compared again
+    points = two_best(model, ToPrototypes(to_exemplars), n_jobs=settings.threads)
+    return model, points, matrix
+
+
+def trained_in_patches(
+    settings: FitSettings, given: Given, source: Source, shop: Workshop, scheduler: str | None
+) -> Fitted:
+    """The map of one pass over patches in random order, with a checkpoint after each."""
+    content = source.objects if isinstance(source, ComputedSource) else getattr(source, "D", given.name)
+    about = digest([content, given.ids, given.labels, _decisive(settings)])
+    with _one_pass(settings, len(given), shop, about, scheduler) as passes:
+        passes.set_params(shuffle=True)
+        model: Any = passes if settings.beta is None else PrototypeClassifier(passes, settings.beta)
+        model.fit(given.data, given.labels)
+    fitted: Any = model if settings.beta is None else model.estimator_
+    points = two_best(model, given.data, n_jobs=settings.threads)
+    total = float(points["dissimilarity"].sum())
+    _name_exemplars(fitted, [given.ids[i] for i in fitted.medoid_indices_])
+    fitted.labels_, fitted.inertia_, fitted.quantization_error_ = points["prototype"], total, total / 2
+    if given.kind == "vectors" and given.columns is not None:
+        for layer in (model, fitted, fitted.map_):
+            layer.feature_names_in_ = np.array(given.columns, object)
+    for layer in {id(passes): passes, id(fitted): fitted}.values():
+        _plain(layer)
+    return model, points, source
+
+
+@contextmanager
+def _one_pass(
+    settings: FitSettings, n: int | None, shop: Workshop, about: str, scheduler: str | None
+) -> Iterator[PatchClusterer]:
+    """The clusterer that the settings describe, its progress told while it is trained inside; n : points, if known."""
+    size, passed = settings.patch or USUAL_PATCH, [0]
+
+    def on_patch(record: Any) -> None:
+        passed[0] = record.n_samples_seen
+        step("patches", passed[0], n)
+
+    def on_epoch(epoch: Any) -> None:
+        # Of the patch that is being clustered; all but the first take a tenth of the epochs.
+        part = min(1.0, (epoch.number + 1) / (settings.epochs or 1)) * min(size, size if n is None else n - passed[0])
+        step("patches", passed[0] + int(part), n)
+
+    state = shop.state("patches", about)  # also for a tree, so that nothing of other data or settings is left
+    passes = PatchClusterer(
+        make_map(settings), size, compute_labels=False, merge="tree" if settings.tree else "sequential",
+        max_evaluations=settings.max_evaluations, checkpoint=None if settings.tree else state,
+        client=scheduler, n_jobs=settings.threads if settings.tree else None, on_patch=on_patch,
+    )  # fmt: skip
+    step("patches", 0, n)
+    with limited(settings.threads), epochs_watched(on_epoch):
+        yield passes
+
+
+def _decisive(settings: FitSettings) -> dict[str, Any]:
+    """The settings that decide the result."""
+    return {name: value for name, value in vars(settings).items() if name != "threads"}
+
+
+def _plain(passes: PatchClusterer) -> None:
+    """Without what watched, hurried and secured the pass, which says nothing about the map."""
+    passes.set_params(checkpoint=None, on_patch=None, compute_labels=True, n_jobs=None, client=None)
+
+
+def _name_exemplars(passes: Any, ids: list[str]) -> None:
+    for layer in (passes, passes.map_):
+        layer.prototype_ids_ = ids
+
+
+def trained_on_stream(
+    settings: FitSettings, stream: ObjectStream, shop: Workshop, scheduler: str | None, n: int | None
+) -> tuple[PatchClusterer, Given]:
+    """The map of one pass over the stream, and its exemplars as points: `objects` and `descriptions` by place."""
+    about = digest([stream.head.ids, list(stream.head.objects), _decisive(settings)])
+    with _one_pass(settings, n, shop, about, scheduler) as passes:
+        passes.fit(stream.objects())
+    places = passes.medoid_indices_.tolist()
+    found = stream.headers_at(places)
+    _name_exemplars(passes, [found[place][0] for place in places])
+    _plain(passes)
+    objects = dict(zip(places, passes.map_.cluster_centers_, strict=True))
+    descriptions: Any = {place: description for place, (_, description) in found.items()}
+    return passes, replace(stream.head, objects=objects, descriptions=descriptions)
 
 
 # --- the texts of the folder
@@ -290,13 +407,9 @@ def _header(neuron: dict[str, Any], given: Given) -> str:
 
 
 def page(
-    model: Any,
-    given: Given,
-    points: NDArray[Any],
-    health: Health | None,
-    settings: Mapping[str, Any],
+    model: Any, given: Given, points: NDArray[Any], health: Health | None, settings: Mapping[str, Any],
     title: str | None = None,
-) -> str:
+) -> str:  # fmt: skip
     """report.html of the points `given`; `points` is their table of `two_best`."""
     title = title or f"{Path(given.name).name}: {_number_of(given)}"
     return make_report(
@@ -318,14 +431,9 @@ GLOBINS = Path(str(files("medianmap.datasets") / "globins.fasta"))
 
 
 def run_demo(
-    out: Path,
-    grid: tuple[int, int],
-    seed: int,
-    watch: Watch | None = None,
-    *,
-    threads: int | None = None,
+    out: Path, grid: tuple[int, int], seed: int, watch: Watch | None = None, *, threads: int | None = None,
     force: bool = False,
-) -> FitResult:
+) -> FitResult:  # fmt: skip
     """Fit a median SOM of 630 globins by alignment, and write what a fit writes."""
     globins = load_globins()
     settings = FitSettings(str(GLOBINS), grid=grid, metric="alignment", labels="header", seed=seed, threads=threads)
@@ -334,4 +442,4 @@ def run_demo(
                   descriptions=list(globins.families), labels=list(globins.families))  # fmt: skip
     watch = watch or Watch()
     with workshop(out, force) as shop, _going_on(shop, watch):
-        return _fit_given(settings, given, about_file(GLOBINS), shop, watch=watch)
+        return _fit_given(settings, given, inputs.about_file(GLOBINS), shop, watch=watch)

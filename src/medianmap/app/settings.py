@@ -1,42 +1,55 @@
-"""The settings of a fit in one table: the option (`--grid`, `-k`, `--metric` ...), its type, the map's parameter.
+"""The settings of a fit: their table, the options (`--grid`, `-k`, `--metric` ...), config.toml, the map they describe.
 
 A row of the table is a field of `FitSettings`: its name is the key in config.toml, its annotation the type there and on
 the command line, and `setting(...)` says the rest. `fit_options` makes the options of `medianmap fit` from it, `option`
-the same option for another command, `config.py` reads and writes config.toml by it, and `make_map` builds the map.
+the same option for another command, `read_config` and `config_text` read and write config.toml, which a run leaves so
+that it can be repeated, and `make_map` builds the map.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from math import sqrt
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..estimators.parameters import (
-    ANNEALINGS,
-    INITS,
-    NEIGHBORHOODS,
-    AnnealedParameters,
-    KMeansParameters,
-    MedianParameters,
-)
+from .._version import __version__
+from ..estimators.parameters import ANNEALINGS, INITS, NEIGHBORHOODS
+from ..estimators.parameters import AnnealedParameters as Annealed
+from ..estimators.parameters import KMeansParameters as KMeans
+from ..estimators.parameters import MedianParameters as Median
 
 if TYPE_CHECKING:
     from ..estimators.base import BaseMap
-    from .terminal import Command
+    from .output import Command
 
 # Types of settings that are not Python's own; the others are "str", "int", "float" and "bool".
 GRID, TABLE = "tuple[int, int]", "Mapping[str, Any]"
+# By the type of a setting: what TOML makes of it, and how it is called.
+TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "text"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": ((bool,), "true or false"),
+    GRID: ((str,), "text, for example '6x8'"),
+    TABLE: ((dict,), "a table"),
+}
+CONFIG = "config.toml"
+RECORDED = ("data", "versions")  # what a run leaves for the record; no settings
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 MAPS = ("som", "gas", "kmeans")
 MOST_SEED = 2**32 - 1
 # Beyond so many objects, whose pairs fill 3 GB, a fit takes one pass over patches unless it is told otherwise.
 MOST_ALL_PAIRS = 20_000
 USUAL_PATCH = 1000
-SIGMA_END = AnnealedParameters.sigma_end
+SIGMA_END = Annealed.sigma_end
 
 
 @dataclass(frozen=True)
@@ -114,8 +127,8 @@ class FitSettings:
         None, "Largest number of dissimilarities that a pass may compute.", at_least=1, metavar="N"
     )
     epochs: int | None = setting(
-        None, f"Epochs of training; by default {AnnealedParameters.n_epochs}, of kmeans at most "
-        f"{KMeansParameters.max_iter}.", at_least=1, metavar="N", sets=("max_iter", "n_epochs"),
+        None, f"Epochs of training; by default {Annealed.n_epochs}, of kmeans at most "
+        f"{KMeans.max_iter}.", at_least=1, metavar="N", sets=("max_iter", "n_epochs"),
     )  # fmt: skip
     sigma_start: float | None = setting(
         None, "Width of the neighbourhood at the start; by default half the map.", sets=("sigma_start",)
@@ -124,19 +137,15 @@ class FitSettings:
         None, f"Width of the neighbourhood at the end; by default {SIGMA_END}.", sets=("sigma_end",)
     )
     neighborhood: str | None = setting(
-        None, f"How weights fall with rank or with distance on the grid; by default {AnnealedParameters.neighborhood}.",
+        None, f"How weights fall with rank or with distance on the grid; by default {Annealed.neighborhood}.",
         choices=NEIGHBORHOODS, sets=("neighborhood",),
     )  # fmt: skip
-    init: str = setting(MedianParameters.init, "How prototypes start.", choices=INITS, sets=("init",))
+    init: str = setting(Median.init, "How prototypes start.", choices=INITS, sets=("init",))
     n_init: int = setting(
-        MedianParameters.n_init,
-        "Number of starts, of which the best is kept.",
-        at_least=1,
-        metavar="N",
-        sets=("n_init",),
+        Median.n_init, "Number of starts, of which the best is kept.", at_least=1, metavar="N", sets=("n_init",)
     )
     annealing: str = setting(
-        MedianParameters.annealing, "Anneal combinations of the data (auto, relational), or data points all the way "
+        Median.annealing, "Anneal combinations of the data (auto, relational), or data points all the way "
         "(median).", choices=ANNEALINGS, sets=("annealing",),
     )  # fmt: skip
     refine: str = setting(
@@ -152,15 +161,10 @@ class FitSettings:
 
 
 def _row(each: Any) -> Setting:
-    default = each.default if isinstance(each.default, str | int | float) else None
+    default = each.default if isinstance(each.default, str | int | float) and each.default is not False else None
     row = each.metadata.get("row", Setting("The file to map, or - for standard input.", "INPUT"))
-    kind = str(each.type).removesuffix(" | None")
-    default = None if default is False else default
-    return replace(row, name=each.name, type=kind, default=default, option=row.option or _spelled(each.name))
-
-
-def _spelled(name: str) -> str:
-    return "--" + name.replace("_", "-")
+    option = row.option or "--" + each.name.replace("_", "-")
+    return replace(row, name=each.name, type=str(each.type).removesuffix(" | None"), default=default, option=option)
 
 
 SETTINGS = {each.name: _row(each) for each in fields(FitSettings)}
@@ -196,10 +200,8 @@ def fit_options(command: Command) -> Command:
     """All options of the table; those that are not given are None, so that a configuration can say them."""
     for row in reversed(SETTINGS.values()):
         if row.name != "input":
-            said = (
-                {} if row.default is None else {"show_default": False, "help": f"{row.help}  [default: {row.default}]"}
-            )
-            command = option(row.name, **{"default": None, **said})(command)
+            help = row.help if row.default is None else f"{row.help}  [default: {row.default}]"
+            command = option(row.name, default=None, show_default=False, help=help)(command)
     return command
 
 
@@ -241,7 +243,7 @@ force_option = click.option("--force", is_flag=True, help="Replace the files of 
 gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
 
 
-# --- checks, and what is chosen where nothing is said
+# --- settings -> a map
 
 
 def check_settings(settings: FitSettings) -> None:
@@ -271,8 +273,8 @@ def check_settings(settings: FitSettings) -> None:
         raise ValueError(f"--grid goes with --map som; the prototypes of --map {settings.map} are given as -k NUMBER.")
     for name in ("sigma_start", "sigma_end", "neighborhood"):
         if settings.map == "kmeans" and getattr(settings, name) is not None:
-            option = SETTINGS[name].option
-            raise ValueError(f"{option} has no meaning for --map kmeans, which has no neighbourhood; drop it.")
+            said = f"{SETTINGS[name].option} has no meaning for --map kmeans, which has no neighbourhood; drop it."
+            raise ValueError(said)
     if settings.sigma_start is not None and settings.sigma_start < (settings.sigma_end or SIGMA_END):
         raise ValueError(
             f"--sigma-start {settings.sigma_start:g} is below --sigma-end {settings.sigma_end or SIGMA_END:g}; "
@@ -280,9 +282,8 @@ def check_settings(settings: FitSettings) -> None:
         )
     for name in ("stream", "tree", "max_evaluations"):
         if settings.patch == 0 and getattr(settings, name):
-            raise ValueError(
-                f"{SETTINGS[name].option} goes with a pass over patches, --patch 0 with all pairs; drop one."
-            )
+            said = f"{SETTINGS[name].option} goes with a pass over patches, --patch 0 with all pairs; drop one."
+            raise ValueError(said)
     if settings.stream and settings.labels is not None:
         raise ValueError("--stream does not support --labels; drop one of them.")
     if settings.beta is not None:
@@ -296,47 +297,6 @@ def check_settings(settings: FitSettings) -> None:
         bind(settings.metric, settings.params)
     elif settings.metric == "precomputed" and settings.params:
         raise ValueError("--param is given, but dissimilarities that are there already have no parameters; drop it.")
-
-
-def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
-    """The settings with a number of prototypes that suits n points of the file `name`; ValueError for too many.
-
-    In a pass the prototypes must suit a patch.
-    """
-    if settings.n_prototypes is None:
-        n = min(n, settings.patch or n)
-        K = max(1, min(round(5 * sqrt(n)), n // 4))
-        if settings.map != "som":
-            return replace(settings, k=K)
-        rows = max(1, round(sqrt(0.8 * K)))
-        return replace(settings, grid=(rows, max(1, K // rows)))
-    K = settings.n_prototypes
-    if n < K:
-        asked = f"-k {K}" if settings.grid is None else f"--grid {grid_text(settings.grid)} has {K} neurons, which"
-        raise ValueError(f"{asked} exceeds the {n} objects of {name}; ask for at most one prototype per object.")
-    if settings.patch and settings.patch < K:
-        raise ValueError(f"--patch {settings.patch} is less than the {K} prototypes; choose several times as many.")
-    return settings
-
-
-def in_patches(settings: FitSettings, n: int) -> FitSettings:
-    """The settings with the size of a patch, where one pass is asked for or n objects are too many for all pairs."""
-    asked = settings.stream or settings.tree or settings.max_evaluations is not None
-    if settings.patch is None and (asked or n > MOST_ALL_PAIRS):
-        return replace(settings, patch=USUAL_PATCH)
-    return settings
-
-
-def completed(settings: FitSettings, metric: str) -> FitSettings:
-    """The settings with everything said that has a default."""
-    kmeans = settings.map == "kmeans"
-    return replace(
-        settings,
-        metric=metric,
-        epochs=settings.epochs or (KMeansParameters.max_iter if kmeans else AnnealedParameters.n_epochs),
-        sigma_end=settings.sigma_end or (None if kmeans else SIGMA_END),
-        neighborhood=settings.neighborhood or (None if kmeans else AnnealedParameters.neighborhood),
-    )
 
 
 def make_map(settings: FitSettings, **more: Any) -> BaseMap:
@@ -353,5 +313,113 @@ def make_map(settings: FitSettings, **more: Any) -> BaseMap:
         value, parameter = getattr(settings, row.name), next((each for each in row.sets if each in known), None)
         if parameter is not None and value not in (None, {}, "none"):
             given[parameter] = value
-    map_: BaseMap = kind(**{**given, **more})
-    return map_
+    return kind(**{**given, **more})
+
+
+# --- config.toml
+
+
+def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings in the file by name, each checked, and what it says of the data they were made with."""
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"There is no configuration {file}; check the path given to --config.")
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} is not TOML: {error}.") from None
+    settings = {name: value for name, value in content.items() if name not in RECORDED}
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            raise ValueError(f"{file}: there is no setting {name!r}; the settings are {', '.join(SETTINGS)}.")
+        if not _is_of_type(name, value):
+            raise ValueError(f"{file}: {name} is {value!r}; it must be {TYPES[SETTINGS[name].type][1]}.")
+    if "grid" in settings:
+        settings["grid"] = parse_grid(settings["grid"])
+    recorded = content.get("data", {})
+    return settings, recorded if isinstance(recorded, dict) else {}
+
+
+def settings_beside(model: Path) -> dict[str, Any]:
+    """What config.toml beside a model says, if `fit` wrote it; not where the data are if they were standard input."""
+    try:
+        content = tomllib.loads((model.parent / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return {}
+    versions = content.get("versions")
+    if not isinstance(versions, dict) or "medianmap" not in versions or "clusters" in content:
+        return {}
+    if content.get("input") == "-":
+        del content["input"]
+    return {name: value for name, value in content.items() if name in SETTINGS and _is_of_type(name, value)}
+
+
+def _is_of_type(name: str, value: Any) -> bool:
+    types, _ = TYPES[SETTINGS[name].type]
+    return isinstance(value, types) and (not isinstance(value, bool) or bool in types)
+
+
+def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a configuration, those given in their place; what depends on one that is replaced is dropped."""
+    kept = dict(config)
+    if {"map", "grid", "k"} & given.keys():
+        for name in ("grid", "k", "sigma_start"):
+            kept.pop(name, None)
+        if given.get("map", kept.get("map", "som")) != config.get("map", "som"):
+            for name in ("epochs", "sigma_end", "neighborhood"):
+                kept.pop(name, None)
+    if given.get("metric", kept.get("metric")) != kept.get("metric"):
+        kept.pop("params", None)
+    for name in ("params", "read"):
+        if name in given:
+            kept[name] = {**kept.get(name, {}), **given[name]}
+    return {**kept, **{name: value for name, value in given.items() if name not in ("params", "read")}}
+
+
+def config_text(settings: FitSettings, data: Mapping[str, Any]) -> str:
+    """The whole configuration of a fit."""
+    values = {name: getattr(settings, name) for name in SETTINGS}
+    if settings.grid is not None:
+        values["grid"] = grid_text(settings.grid)
+    said = "`medianmap fit --config` with this file repeats the run; options on the command line override it."
+    return toml_text(said, values, data)
+
+
+def toml_text(said: str, values: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """A comment, the settings, what tells the data, and versions; settings of None are named in a comment."""
+    lines = [f"# {line}" for line in _written(said).split("\n")]
+    tables: dict[str, Mapping[str, Any]] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            tables[name] = value
+        elif value is None:
+            lines.append(f"# {name} is not set")
+        else:
+            lines.append(f"{name} = {_toml(value)}")
+    python = ".".join(map(str, sys.version_info[:3]))
+    tables["data"] = data
+    tables["versions"] = {"medianmap": __version__, "python": python, **{name: version(name) for name in LIBRARIES}}
+    for name, table in tables.items():
+        entries = [f"{_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None]
+        lines += ["", f"[{name}]", *entries]
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if name and all(c.isascii() and (c.isalnum() or c in "_-") for c in name) else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it; strings have the escapes of JSON, and one more."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(str(key))} = {_toml(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return _written(json.dumps(value, ensure_ascii=False)).replace("\x7f", "\\u007f")
+
+
+def _written(text: str) -> str:
+    """The text as UTF-8 can hold it: a file name may be bytes that are no text."""
+    return text.encode("utf-8", "replace").decode()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..terminal import console, speaking
+from ..output import console, speaking
 
 if TYPE_CHECKING:
     from rich.table import Table

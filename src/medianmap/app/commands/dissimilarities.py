@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from ..inputs import chosen_metric, read_given
+from ..output import close, is_stdout, printed, speaking, watched
 from ..settings import option
-from ..terminal import close, is_stdout, printed, speaking, watched
 
 
 @click.command()

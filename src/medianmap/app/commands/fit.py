@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...utils.files import counted
-from ..config import merged, read_config
 from ..inputs import check_data_of
-from ..settings import FitSettings, fit_options, force_option, gzip_option, option
-from ..terminal import close, console, speaking, watched
+from ..output import check_out, close, console, speaking, watched
+from ..settings import FitSettings, fit_options, force_option, gzip_option, merged, option, read_config
 
 if TYPE_CHECKING:
     from ..run import FitResult
@@ -32,15 +31,9 @@ if TYPE_CHECKING:
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that runs the patches, as with --tree.")
 @speaking
 def fit(
-    file: str | None,
-    out: Path,
-    config: Path | None,
-    force: bool,
-    gzip: bool,
-    no_report: bool,
-    scheduler: str | None,
+    file: str | None, out: Path, config: Path | None, force: bool, gzip: bool, no_report: bool, scheduler: str | None,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Map the sequences, strings, vectors, series or dissimilarities of INPUT, and write the map into DIR.
 
     INPUT is any file that medianmap reads, plain or .gz, or "-" for standard input. DIR gets model.mmap,
@@ -57,11 +50,9 @@ def fit(
       medianmap fit reads.fasta.gz --map gas -k 20 --patch 100 --stream -o reads-map
       medianmap fit --config map/config.toml --seed 1 -o map2
     """
-    from ..folder import check_out
-
     settings, recorded = _settings(file, config, options)
     check_out(out, force)  # at once, before compilers and linear algebra are loaded
-    _check_there(settings.input, None if file is not None else config)
+    check_data_of(None if file is not None else config, settings.input)
     with watched() as watch:
         from ..run import run_fit
 
@@ -80,18 +71,12 @@ def _settings(file: str | None, config: Path | None, options: dict[str, Any]) ->
     return FitSettings(**settings), recorded if settings["input"] == before.get("input") else {}
 
 
-def _check_there(file: str, config: Path | None) -> None:
-    if config is not None:
-        check_data_of(config, file)
-    elif file != "-" and not Path(file).exists():
-        raise FileNotFoundError(f"There is no file {file}; check the path.")
-
-
 def told(result: FitResult) -> Iterator[str]:
     """The outcome in a few lines."""
     summary = result.summary
-    n = summary["n_prototypes"]
-    size = "x".join(map(str, summary["grid"])) + " neurons" if summary["grid"] else counted(n, "prototype")
+    size = counted(summary["n_prototypes"], "prototype")
+    if summary["grid"]:
+        size = "x".join(map(str, summary["grid"])) + " neurons"
     ended = counted(summary["epochs"], "epoch") + (", at a fixed point" if summary["converged"] else "")
     yield f"{summary['map']} of {counted(summary['n_points'], 'object')} by {summary['metric']} on {size}: {ended}."
     shown = ("quantization_error", "topographic_error", "purity", "training_accuracy")

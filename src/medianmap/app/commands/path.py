@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..inputs import chosen_metric, read_given
+from ..output import is_stdout, note, speaking, watched
 from ..settings import FitSettings, make_map, option
-from ..terminal import is_stdout, note, speaking, watched
 from .pictures import drawn, picture_format
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from typing import Any
 import click
 
 from ...report.plots import PICTURES, chosen_picture, plot_model
-from ..config import CONFIG
-from ..inputs import Given, data_of, settings_beside
-from ..settings import option
-from ..terminal import close, is_stdout, note, speaking, watched
+from ..inputs import Given, data_of
+from ..output import close, is_stdout, note, speaking, watched
+from ..settings import CONFIG, option, settings_beside
 
 ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
 DPI = 150
@@ -53,8 +52,6 @@ def report(
             raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / CONFIG} that names a file.")
         page = _page(fitted, given, settings_beside(model), threads, title)
     _write(out, page.encode())
-    if not is_stdout(out):
-        close(f"Wrote {out}")
 
 
 def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int | None, title: str | None) -> str:
@@ -129,9 +126,7 @@ def plot(
 
             how["points"] = two_best(fitted, X, n_jobs=threads)
         content = drawn(lambda: plot_model(fitted, picture, X, y, **how), format_, dpi)
-    _write(out, content)
-    if not is_stdout(out):
-        close(f"Wrote {out}: {picture} of {type(fitted).__name__}")
+    _write(out, content, f": {picture} of {type(fitted).__name__}")
 
 
 def _refuse_idle(picture: str, given: dict[str, Any]) -> None:
@@ -165,13 +160,14 @@ def _data(
     return given.data, given.labels
 
 
-def _write(out: Path, content: bytes) -> None:
+def _write(out: Path, content: bytes, what: str = "") -> None:
     from ...utils.files import write_bytes
 
     if is_stdout(out):
         sys.stdout.buffer.write(content)
     else:
         write_bytes(out, content)
+        close(f"Wrote {out}{what}")
 
 
 # --- Pictures as bytes: the name of a file says what is drawn; the same model gives the same bytes

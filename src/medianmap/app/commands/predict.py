@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from ..inputs import STREAMED, format_in, length_of, read_as, read_options, refuse_unknown, settings_beside
-from ..settings import option
-from ..terminal import close, is_stdout, shows_progress, speaking, watched
+from ..inputs import STREAMED, format_in, length_of, read_as, read_options, refuse_unknown
+from ..output import close, is_stdout, shows_progress, speaking, watched
+from ..settings import option, settings_beside
 
 
 @click.command()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ...utils.files import fasta_lines, first_few, tsv_lines, write_lines
-from ..config import CONFIG, about_file, command_text
-from ..inputs import Given, chosen_metric, read_given
-from ..settings import force_option, gzip_option, option
-from ..terminal import close, note, speaking, watched
+from ..inputs import Given, about_file, chosen_metric, read_given
+from ..output import close, note, speaking, watched, workshop
+from ..settings import CONFIG, force_option, gzip_option, option, toml_text
 
 if TYPE_CHECKING:
     from ...explore.representatives import Representatives
@@ -51,7 +53,6 @@ def representatives(
     """
     from ...explore.representatives import representatives as find
     from ...readers.clusters import read_clusters
-    from ..folder import workshop
 
     if str(clusters) == str(file) == "-":
         raise click.UsageError("CLUSTERS and INPUT cannot both be standard input; write one of them to a file.")
@@ -65,36 +66,23 @@ def representatives(
                 )
             found = find(wanted, given.ids, given.data, metric, metric_params=dict(params), max_members=max_members,
                          outlier_mads=outlier_mads, seed=seed, n_jobs=threads)  # fmt: skip
-            values = {
-                "clusters": str(clusters),
-                "input": str(file),
-                "metric": metric,
-                "max_members": max_members,
-                "outlier_mads": outlier_mads,
-                "seed": seed,
-                "threads": threads,
-                "params": params,
-                "read": read,
-            }
+            values = {"clusters": str(clusters), "input": str(file), "metric": metric, "max_members": max_members,
+                      "outlier_mads": outlier_mads, "seed": seed, "threads": threads, "params": params,
+                      "read": read}  # fmt: skip
             sums = {"objects": len(given), **about_file(file), "clusters": about_file(clusters)}
-            config = command_text(values, sums)
+            said = f"{_command_line(click.get_current_context())}\nrepeats the run into a new folder DIR."
+            config = toml_text(said, values, sums)  # no `--config` reads it
             names = write_representatives(shop.files, wanted, found, given, config, gzip)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 "stopped, and nothing was written; run the same again, or with --max-members for less work."
             ) from None
         shop.deliver()
-    written = [out / name for name in names]
-    _tell(wanted, found, given.ids, file, written)
+    _tell(wanted, found, given.ids, file, [out / name for name in names])
 
 
 def write_representatives(
-    folder: Path,
-    clusters: Clusters,
-    found: Representatives,
-    given: Given,
-    config: str,
-    gzip: bool,
+    folder: Path, clusters: Clusters, found: Representatives, given: Given, config: str, gzip: bool
 ) -> list[str]:
     """Write the tables, of strings a FASTA file, and config.toml; all are whole before the first takes its place."""
     from ...explore.representatives import coverage
@@ -144,3 +132,25 @@ def _tell(given: Clusters, found: Representatives, ids: list[str], file: Path, w
         f"{found.members['to_medoid'].mean():.6g}; {int(found.members['outlier'].sum())} outliers. "
         f"Wrote {', '.join(map(str, written))}"
     )
+
+
+def _command_line(context: click.Context) -> str:
+    """What was asked for, ready to be typed again; DIR takes the place of the folder."""
+    words, arguments = ["medianmap", str(context.info_name)], []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        value = context.params.get(name)
+        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if value is None or not given or name in ("out", "force"):  # those belong to that run alone
+            continue
+        if isinstance(parameter, click.Argument):
+            arguments.append(str(value))
+        elif isinstance(parameter, click.Option) and parameter.is_flag:
+            words.append(parameter.opts[-1])
+        elif isinstance(value, Mapping):
+            for key, each in value.items():
+                words += [parameter.opts[-1], f"{key}={each if isinstance(each, str) else json.dumps(each)}"]
+        else:
+            words += [parameter.opts[-1], str(value)]
+    dashed = any(each.startswith("-") and each != "-" for each in arguments)
+    return shlex.join([*words, "-o", "DIR", *(["--"] if dashed else []), *arguments])

@@ -1,25 +1,32 @@
-"""What commands say and show: notes and errors, -v and -q, progress bars on stderr, results on standard output."""
+"""What commands put out: notes, errors, -v and -q, progress bars, results on standard output, the folder they write."""
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
+import signal
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..utils.files import umask
 from ..utils.progress import followed
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from ..utils.resumable import Journal
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -146,13 +153,18 @@ UNITS = {
 @contextmanager
 def stage_bars(shown: bool) -> Iterator[Callable[[str, int, int | None], None]]:
     """A bar for every stage of a longer work, and the function (stage, done, total) that moves it."""
-    with _bars(shown) as bars:
-        stages: dict[str, _Stage] = {}
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
+    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bars:
+        stages: dict[str, Any] = {}  # the bar of a stage, and since when it has done how much
 
         def report(stage: str, done: int, total: int | None) -> None:
             now = time.perf_counter()
             if stage not in stages:
-                stages[stage] = _Stage(bars.add_task("", total=total), done, now)
+                task = bars.add_task("", total=total)
+                stages[stage] = SimpleNamespace(task=task, start=done, began=now, done=done, shown=False)
             at = stages[stage]
             if not at.shown:
                 for each in stages.values():
@@ -166,21 +178,6 @@ def stage_bars(shown: bool) -> Iterator[Callable[[str, int, int | None], None]]:
             bars.update(at.task, completed=done, total=total, description=f"{stage}: {told}" if told else stage)
 
         yield report
-
-
-class _Stage:
-    """The bar of a stage, and since when it has done how much."""
-
-    def __init__(self, task: Any, done: int, now: float) -> None:
-        self.task, self.start, self.began, self.done, self.shown = task, done, now, done, False
-
-
-def _bars(shown: bool) -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
-    return Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True)
 
 
 def pace(rate: float, done: int, total: int | None, unit: str = "objects") -> str:
@@ -226,3 +223,116 @@ def watched() -> Iterator[Watch]:
         # The command line reads plain columns, whatever they were called in training.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         yield _Shown(move)
+
+
+# --- The folder that a command writes, all of it or nothing; beside it the state from which a stopped run continues
+
+FILES = (
+    "model.mmap", "assignments.tsv", "assignments.tsv.gz", "prototypes.fasta", "prototypes.fasta.gz", "prototypes.tsv",
+    "prototypes.tsv.gz", "summary.json", "report.html", "config.toml",
+)  # fmt: skip
+JOURNAL = "journal"
+
+
+def check_out(out: Path, force: bool) -> None:
+    """A new or empty folder, or with `force` any folder; else one sentence."""
+    if str(out) == "-":
+        raise ValueError("-o - means standard output, which cannot hold a folder of files; give the name of a folder.")
+    if out.is_dir():
+        if any(out.iterdir()) and not force:
+            raise FileExistsError(
+                f"The folder {out} exists already and is not empty; choose another for -o, or pass --force to replace "
+                "the files of an earlier run in it."
+            )
+    elif out.exists():
+        raise NotADirectoryError(f"{out} is a file; give -o the name of a folder.")
+
+
+class Workshop:
+    """`DIR.partial` beside the folder: the new files while they are written, and what a next run can continue."""
+
+    def __init__(self, out: Path, names: Sequence[str]) -> None:
+        self.out, self.names = out, names
+        named = out if out.name not in ("", "..") else out.resolve()  # "." has no name of its own
+        self.path = named.with_name(named.name + ".partial")
+        self.files = self.path
+        self.journal: Journal | None = None
+
+    def state(self, name: str, about: str) -> Path:
+        """Where to keep the state of the work that `about` identifies; the state of any other work is removed."""
+        assert self.journal is not None
+        if self.journal.began != {"about": about}:
+            for each in self._kept():
+                each.unlink()
+            self.journal.begin({"about": about})
+        return self.path / name
+
+    @property
+    def keeps(self) -> str:
+        """What a next run can continue, in words; empty if there is nothing."""
+        kept = self._kept()
+        return f"the {kept[0].name.split('.')[0]} so far" if kept else ""
+
+    def _kept(self) -> list[Path]:
+        return [each for each in self.path.iterdir() if each.is_file() and each.name != JOURNAL]
+
+    def deliver(self) -> None:
+        """Put the new files in their place; nothing can come between where other files are there already."""
+        with _uninterrupted():
+            if not self.out.exists():
+                os.replace(self.files, self.out)
+            else:
+                for name in self.names:
+                    if (self.files / name).exists():
+                        os.replace(self.files / name, self.out / name)
+                    else:
+                        (self.out / name).unlink(missing_ok=True)
+            shutil.rmtree(self.path)
+
+
+@contextmanager
+def workshop(out: Path, force: bool, names: Sequence[str] = FILES) -> Iterator[Workshop]:
+    """The workshop of a folder that may be written; at the end only what a next run can continue is left.
+
+    names : all files that a run may write; those of an earlier run that this one does not write are removed.
+    """
+    from ..utils.resumable import journal
+
+    check_out(out, force)
+    shop = Workshop(out, names)
+    made = [each for each in (shop.path, *shop.path.parents) if not each.exists()][-1:]  # the uppermost that is new
+    with ExitStack() as held:
+        try:
+            shop.path.mkdir(parents=True, exist_ok=True)
+            shop.journal = held.enter_context(journal(shop.path / JOURNAL, out))
+            for left in shop.path.glob("files-*"):  # by a run that was killed
+                shutil.rmtree(left)
+            shop.files = Path(mkdtemp(prefix="files-", dir=shop.path))
+            shop.files.chmod(0o777 & ~umask())
+        except OSError as error:
+            for folder in made:
+                shutil.rmtree(folder, ignore_errors=True)
+            if error.strerror is None:  # a sentence already
+                raise
+            raise type(error)(f"{out} cannot be written: {error.strerror}; choose another folder for -o.") from None
+        try:
+            yield shop
+        except BaseException as error:
+            shutil.rmtree(shop.files, ignore_errors=True)
+            # A user's mistake must be put right first, and then other dissimilarities are wanted.
+            if isinstance(error, ValueError) or not shop.keeps:
+                shutil.rmtree(made[0] if made else shop.path, ignore_errors=True)
+            raise
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block, which then is done; only the main thread can say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before: Any = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
