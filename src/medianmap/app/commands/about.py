@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path(path_type=Path))
 @speaking
 def info(model: Path) -> None:
-    """Say what is in a MODEL file.
+    """Show what a MODEL file contains.
 
     Example: medianmap info medianmap-demo/model.mmap
     """
