@@ -146,9 +146,9 @@ def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
     assert table[1]["id"] == "n1"
     np.save("odd.npy", to_all[:, :7])
     assert run("predict", "map/model.mmap", "odd.npy") == 2
-    assert "7 columns of dissimilarities; the model needs one for each of its 36 training points" in (
-        capsys.readouterr().err
-    )
+    said = capsys.readouterr().err
+    assert "7 columns" in said
+    assert "36 training points" in said
     assert run("predict", "map/model.mmap", "D.lsmat", "-o", "p.tsv") == 0
     assert [row["prototype"] for row in rows("p.tsv")] == [row["prototype"] for row in rows("map/assignments.tsv")]
 

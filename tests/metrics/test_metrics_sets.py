@@ -123,7 +123,7 @@ def test_numbers_can_be_categories_and_constant_columns_tell_little():
     [
         ("jaccard-sets", [{1}, "ab"], {}, r"X\[1\] is a str"),
         ("jaccard-sets", [[1, [2]]], {}, r"X\[0\] holds a list"),
-        ("kmer", ["ACGT", "AC"], {}, r"X\[1\] has 2 letters, so no substring of k = 3"),
+        ("kmer", ["ACGT", "AC"], {}, r"X\[1\] has 2 letters.* k = 3"),
         ("kmer", ["ACGT"], {"k": 0}, "k is 0"),
         ("kmer", ["ACGT"], {"mode": "dice"}, "mode is 'dice'"),
         ("hamming-strings", ["abc", "ab"], {}, r"X\[1\] has 2 letters but X\[0\] has 3"),

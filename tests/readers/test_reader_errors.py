@@ -151,7 +151,7 @@ BAD = {
     "unknown duplicates": ("x.pairs", "a,b,1\n", {"duplicates": "last"}, "duplicates is 'last'; choose one of"),
     "hits without a rule": ("x.m8", HIT, {}, "bitscore is not a dissimilarity; say how it becomes one.*similarity="),
     "unknown score": ("x.m8", HIT, {"score": "length"}, "score is 'length'; choose one of 'pident', 'evalue'"),
-    "e-values": ("x.m8", HIT, {"score": "evalue", "similarity": "1-s"}, "An e-value grows.*pass a function"),
+    "e-values": ("x.m8", HIT, {"score": "evalue", "similarity": "1-s"}, "1-s.* e-values.*pass a function"),
     "short hits": ("x.m8", HIT + "a\tc\t80\n", {"similarity": "max-s"}, "line 2 has 3 columns where 12 are expected"),
     "several hits": ("x.m8", HIT + HIT, {"similarity": "max-s"}, "lines 1 and 2 are both.*several hits .* are usual"),
     "percent": ("x.m8", HIT, {"similarity": "1-s", "score": "pident"}, r"has the similarity 80, which '1-s'"),

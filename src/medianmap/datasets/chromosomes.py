@@ -52,13 +52,10 @@ def load_chromosomes(path: str | os.PathLike[str]) -> Chromosomes:
     ids = [row["id"] for row in rows]
     refuse_duplicate_ids(ids, str(file), "chromosome")
     return Chromosomes(
-        [row["string"] for row in rows],
-        ids,
-        [row["class"] for row in rows],
-        np.array([row["part"] for row in rows]),
+        [row["string"] for row in rows], ids, [row["class"] for row in rows], np.array([row["part"] for row in rows]),
         np.array([int(row["metaphase"]) for row in rows], np.intp),
         np.array([int(row["centromere"]) for row in rows], np.intp),
-    )
+    )  # fmt: skip
 
 
 def _read(file: Path) -> list[dict[str, str]]:
@@ -115,9 +112,8 @@ def simulate_chromosomes(n: int, n_classes: int = 22, *, noise: float = 1.0, ran
     noise = check_nonnegative(noise, "noise")
     rng = random_generator(random_state)
     sizes = [n // n_classes + (c < n % n_classes) for c in range(n_classes)]
-    templates = [
-        _template(LONGEST * (SHORTEST / LONGEST) ** (c / max(1, n_classes - 1)), rng) for c in range(n_classes)
-    ]
+    lengths = [LONGEST * (SHORTEST / LONGEST) ** (c / max(1, n_classes - 1)) for c in range(n_classes)]
+    templates = [_template(length, rng) for length in lengths]
     sequences: list[str] = []
     for size, (widths, levels) in zip(sizes, templates, strict=True):
         for start in range(0, size, CHUNK):

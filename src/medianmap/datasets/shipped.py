@@ -57,9 +57,8 @@ def load_globins() -> Sequences:
     text = (files(__package__) / "globins.fasta").read_text(encoding="ascii")
     records = [record.split("\n", 1) for record in text.split(">")[1:]]
     heads = [head.split() for head, _ in records]
-    return Sequences(
-        ["".join(body.split()) for _, body in records], [head[0] for head in heads], [head[1] for head in heads]
-    )
+    letters = ["".join(body.split()) for _, body in records]
+    return Sequences(letters, [head[0] for head in heads], [head[1] for head in heads])
 
 
 def load_breast_cancer() -> Vectors:
@@ -79,6 +78,5 @@ def load_iris() -> Vectors:
 def _z_scores(bunch: Any) -> Vectors:
     """(x - mean) / standard deviation, the latter of the sample (divided by N - 1)."""
     X = np.asarray(bunch.data, np.float64)
-    return Vectors(
-        (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), bunch.target.astype(np.intp), [str(n) for n in bunch.target_names]
-    )
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    return Vectors(Z, bunch.target.astype(np.intp), [str(n) for n in bunch.target_names])

@@ -307,9 +307,7 @@ def _matrix(matrix: Any, alphabet: Any) -> tuple[tuple[Any, ...], NDArray[np.flo
         return _named_matrix(matrix)
     letters, scores = alphabet_named(alphabet), np.asarray(matrix, float)
     if letters is None or scores.shape != (len(letters), len(letters)):
-        raise ValueError(
-            f"matrix has shape {scores.shape}; a matrix of your own needs alphabet, its letters in that order."
-        )
+        raise ValueError(f"matrix has shape {scores.shape}; a matrix of your own needs alphabet, its letters in order.")
     return letters, scores
 
 

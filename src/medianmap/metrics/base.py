@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+IntArray: TypeAlias = "NDArray[np.intp]"
 Accepts: TypeAlias = Literal[
     "vectors", "strings", "strings or tokens", "series", "peak lists", "sets", "mixed tables", "objects"
 ]
@@ -74,18 +75,6 @@ class BoundMetric:
         symmetric = self.metric.symmetric
         return symmetric(self.params) if callable(symmetric) else symmetric
 
-    @property
-    def accepts(self) -> Accepts:
-        return self.metric.accepts
-
-    @property
-    def threaded(self) -> bool:
-        return self.metric.threaded
-
-    @property
-    def own_threads(self) -> bool:
-        return self.metric.own_threads
-
     def prepared(self, objects: list[Any]) -> Any:
         """The objects as the metric takes them; ValueError names the first that it cannot compare."""
         return objects if self.metric.prepare is None else self.metric.prepare(objects, **self.params)
@@ -97,18 +86,13 @@ class BoundMetric:
         return replace(self, params={**self.params, **self.metric.from_data(objects, m, self.params)})
 
     def between(
-        self,
-        a: Any,
-        b: Any,
-        a_index: NDArray[np.intp] | None = None,
-        b_index: NDArray[np.intp] | None = None,
-        n_jobs: int = 1,
+        self, a: Any, b: Any, a_index: IntArray | None = None, b_index: IntArray | None = None, n_jobs: int = 1
     ) -> NDArray[np.float64]:
         """(len(a), len(b)) dissimilarities; ValueError names the pair (by the given indices) of a bad value.
 
         n_jobs : threads for a metric that uses its own; others are called chunk by chunk from outside.
         """
-        threads = {"n_jobs": n_jobs} if self.own_threads else {}
+        threads = {"n_jobs": n_jobs} if self.metric.own_threads else {}
         try:
             block = np.asarray(self.metric.block(a, b, **self.params, **threads), dtype=np.float64)
         except TypeError as error:

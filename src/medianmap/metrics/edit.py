@@ -97,16 +97,11 @@ def _distances(
         )  # fmt: skip
     if backend == "rapidfuzz":
         if not unit or costs is None:
-            raise ValueError(
-                "backend='rapidfuzz' takes unit costs only: substitution a number equal to indel, and > 0."
-            )
+            raise ValueError("backend='rapidfuzz' takes unit costs only: substitution a number > 0 equal to indel.")
         return _by_rapidfuzz(a, b, int(costs[1][0]), n_jobs) / costs[0]
     if backend == "stringzillas":
         if not small or costs is None:
-            raise ValueError(
-                "backend='stringzillas' takes at most 32 letters and costs that are whole numbers up to 127 after "
-                "scaling; choose backend='auto'."
-            )
+            raise ValueError("backend='stringzillas' takes at most 32 letters and whole costs up to 127 when scaled.")
         scale, (indel, price) = costs
         scores = -(price if table is not None else price * (1 - np.eye(len(symbols), dtype=np.int64)))
         return -simd.all_scores(a, b, scores, int(indel), int(indel), False, n_jobs) / scale
@@ -170,10 +165,6 @@ def _costs(params: Mapping[str, Any]) -> Costs:
     return edit_costs(**{key: params[key] for key in ("substitution", "indel", "alphabet") if key in params})
 
 
-def _symmetric(params: Mapping[str, Any]) -> bool:
-    return _costs(params).symmetric
-
-
 _NORMALIZE = Parameter("normalize", None, "'max': d / longer length; 'sum': d / sum of lengths; "
                        "'yujian-bo': 2 d / (indel * sum + d)")  # fmt: skip
 _BACKEND = Parameter("backend", "auto", "'stringzillas', 'rapidfuzz' or 'numba'; all give the same numbers")
@@ -184,7 +175,8 @@ _PARAMETERS = (
     _NORMALIZE,
     _BACKEND,
 )
-register(Metric("edit", edit_block, _symmetric, "strings or tokens", "weighted edit distance, linear gaps",
+register(Metric("edit", edit_block, lambda params: _costs(params).symmetric, "strings or tokens",
+                "weighted edit distance, linear gaps",
                 parameters=_PARAMETERS, prepare=_prepare, own_threads=True))  # fmt: skip
 
 _CHROMOSOME: dict[str, Any] = {"substitution": "chromosome", "indel": 4.5}

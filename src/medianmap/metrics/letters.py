@@ -50,9 +50,7 @@ def alphabet_named(alphabet: Any) -> tuple[Hashable, ...] | None:
         return None
     symbols = tuple(ALPHABETS.get(alphabet, alphabet) if isinstance(alphabet, str) else alphabet)
     if len(set(symbols)) < len(symbols) or not symbols:
-        raise ValueError(
-            f"alphabet is {alphabet!r}; give one of {', '.join(map(repr, ALPHABETS))}, or the letters, each once."
-        )
+        raise ValueError(f"alphabet is {alphabet!r}; give {', '.join(map(repr, ALPHABETS))} or the letters, each once.")
     return symbols
 
 
@@ -69,15 +67,11 @@ def strings_or_tokens(objects: list[Any], name: str) -> list[Any]:
                 raise ValueError(f"X[{i}][{bad}] is a {type(tokens[bad]).__name__}; tokens must be hashable.")
             out.append(tokens)
         else:
-            raise ValueError(
-                f"X[{i}] is a {type(thing).__name__}; the metric {name!r} compares strings or lists of tokens."
-            )
+            raise ValueError(f"X[{i}] is a {type(thing).__name__}; the metric {name!r} compares strings or tokens.")
     if len({isinstance(thing, str) for thing in out}) > 1:
         kind = type(out[0])
         odd = next(i for i, thing in enumerate(out) if type(thing) is not kind)
-        raise ValueError(
-            f"X[0] is a {kind.__name__} but X[{odd}] is a {type(out[odd]).__name__}; pass strings or lists, not both."
-        )
+        raise ValueError(f"X[0] is a {kind.__name__} but X[{odd}] is a {type(out[odd]).__name__}; pass one kind.")
     return out
 
 
@@ -136,9 +130,7 @@ def _refuse_unknown_symbols(side: Packed, words: Sequence[Any], symbols: tuple[A
     allowed = "".join(symbols) if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols) else symbols
     letter = words[i][k]
     advice = "write letters in upper case" if str(letter).upper() in symbols else "correct or drop that string"
-    raise ValueError(
-        f"X[{i}] has {letter!r} at position {k} (counted from 0), which is not in the alphabet {allowed!r}; {advice}."
-    )
+    raise ValueError(f"X[{i}] has {letter!r} at position {k} from 0, not in the alphabet {allowed!r}; {advice}.")
 
 
 def starts_of(sequences: Sequence[Any]) -> NDArray[np.int64]:

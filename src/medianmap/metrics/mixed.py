@@ -13,13 +13,9 @@ from .base import Metric, Parameter, register
 
 
 def gower_block(
-    a: Sequence[tuple[Any, ...]],
-    b: Sequence[tuple[Any, ...]],
-    *,
-    ranges: Sequence[float | None],
-    categorical: Sequence[int] = (),
-    weights: Sequence[float] | None = None,
-) -> NDArray[np.float64]:
+    a: Sequence[tuple[Any, ...]], b: Sequence[tuple[Any, ...]], *, ranges: Sequence[float | None],
+    categorical: Sequence[int] = (), weights: Sequence[float] | None = None,
+) -> NDArray[np.float64]:  # fmt: skip
     """(len(a), len(b)): sum_k w_k d_k / sum_k w_k over the columns k that neither row lacks.
 
     d_k = min(1, |x - y| / range_k) of numbers, range_k that of the training data; of categories 0 if equal, else 1.
@@ -81,9 +77,8 @@ def _prepare(
     for k in range(width):
         first = next((row[k] for row in rows if row[k] is not None), 0.0)
         numeric = isinstance(first, float) if ranges is None else ranges[k] is not None
-        odd = next(
-            (i for i, row in enumerate(rows) if row[k] is not None and isinstance(row[k], float) != numeric), None
-        )
+        known = ((i, row[k]) for i, row in enumerate(rows) if row[k] is not None)
+        odd = next((i for i, value in known if isinstance(value, float) != numeric), None)
         if odd is not None:
             raise ValueError(
                 f"X[{odd}] has {rows[odd][k]!r} in column {k}, which holds {'numbers' if numeric else 'categories'}; "

@@ -72,9 +72,7 @@ def _python_block(
             try:
                 out[i, l] = value
             except (TypeError, ValueError):
-                raise ValueError(
-                    f"The metric {name!r} returned {value!r} for a pair of objects; it must return one number."
-                ) from None
+                raise ValueError(f"The metric {name!r} returned {value!r} ; it must return one number.") from None
     return out
 
 
@@ -95,13 +93,9 @@ def _compiled_block(function, a, b):  # type: ignore[no-untyped-def]
 def describe() -> list[dict[str, Any]]:
     """What `medianmap metrics` prints: one record per metric, by what it accepts and its name; imports no extra."""
     return [
-        {
-            "name": metric.name,
-            "accepts": metric.accepts,
-            "symmetric": "depends" if callable(metric.symmetric) else "yes" if metric.symmetric else "no",
-            "extra": metric.extra,
-            "summary": metric.summary,
-            "parameters": [asdict(parameter) for parameter in metric.parameters],
-        }
+        {"name": metric.name, "accepts": metric.accepts,
+         "symmetric": "depends" if callable(metric.symmetric) else "yes" if metric.symmetric else "no",
+         "extra": metric.extra, "summary": metric.summary,
+         "parameters": [asdict(parameter) for parameter in metric.parameters]}
         for metric in sorted(registered().values(), key=lambda metric: (metric.accepts, metric.name))
-    ]
+    ]  # fmt: skip

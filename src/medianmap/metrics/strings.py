@@ -61,10 +61,7 @@ def _prepare_hamming(objects: list[str], *, normalize: Any = True) -> list[str]:
     check_flag(normalize, "normalize")
     odd = next((i for i, s in enumerate(objects) if len(s) != len(objects[0])), None)
     if odd is not None:
-        raise ValueError(
-            f"X[{odd}] has {len(objects[odd])} letters but X[0] has {len(objects[0])}; 'hamming-strings' compares "
-            "strings of one length. For others choose metric='edit'."
-        )
+        raise ValueError(f"X[{odd}] has {len(objects[odd])} letters, X[0] {len(objects[0])}; choose metric='edit'.")
     return objects
 
 
@@ -133,9 +130,7 @@ def _prepare_kmer(objects: list[str], *, k: Any = 3, mode: Any = "jaccard") -> l
     check_choice(mode, "mode", MODES)
     short = next((i for i, s in enumerate(objects) if len(s) < k), None)
     if short is not None:
-        raise ValueError(
-            f"X[{short}] has {len(objects[short])} letters, so no substring of k = {k}; drop it or choose a smaller k."
-        )
+        raise ValueError(f"X[{short}] has {len(objects[short])} letters, fewer than k = {k}; drop it or lower k.")
     return objects
 
 

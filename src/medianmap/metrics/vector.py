@@ -62,21 +62,15 @@ def _inverse_covariance(X: NDArray[Any], m: NDArray[np.float64], params: Mapping
     M = X.shape[1]
     if params.get("VI") is not None:
         if np.shape(params["VI"]) != (M, M):
-            raise ValueError(
-                f"VI has shape {np.shape(params['VI'])}; the inverse covariance of {M} columns is {M} x {M}."
-            )
+            raise ValueError(f"VI has shape {np.shape(params['VI'])}; the inverse covariance is {M} x {M}.")
         return {}
     if np.count_nonzero(m) <= M or m.sum() <= 1:
-        raise ValueError(
-            f"'mahalanobis' needs more points ({np.count_nonzero(m)}) than columns ({M}) for a covariance; pass VI."
-        )
+        raise ValueError(f"'mahalanobis' needs more points ({np.count_nonzero(m)}) than columns ({M}); or pass VI.")
     centred = X - (m[:, None] * X).sum(axis=0) / m.sum()
     try:
         return {"VI": np.linalg.inv((m[:, None] * centred).T @ centred / (m.sum() - 1))}
     except np.linalg.LinAlgError:
-        raise ValueError(
-            "The covariance is singular, so 'mahalanobis' cannot invert it; drop dependent columns or pass VI."
-        ) from None
+        raise ValueError("The covariance is singular; drop dependent columns or pass VI to 'mahalanobis'.") from None
 
 
 _WEIGHTS = Parameter("w", None, "what each coordinate counts; None: 1 each")

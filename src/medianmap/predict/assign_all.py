@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -101,14 +101,9 @@ class Answers:
 
 
 def assigned_lines(
-    model: Any,
-    X: Any,
-    *,
-    ids: Iterable[Any] | None = None,
-    block: int = 8192,
-    n_jobs: int | None = None,
+    model: Any, X: Any, *, ids: Iterable[Any] | None = None, block: int = 8192, n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
-) -> Iterator[str]:
+) -> Iterator[str]:  # fmt: skip
     """The table of `assign_all` line by line, as the objects come; the names of the columns with the first block."""
     check_count(block, "block")
     check_n_jobs(n_jobs)
@@ -210,16 +205,16 @@ def _pass(
     except KeyboardInterrupt:
         rows.vouch()
         kept = rows.marks[-1].n if rows.marks else 0
-        raise KeyboardInterrupt(
-            f"{kept} objects of {rows.path.name} are assigned and kept; run the same again to continue."
-        ) from None
+        raise KeyboardInterrupt(f"{kept} objects of {rows.path.name} are kept; run the same again to go on.") from None
     except Exception as failure:
         if not isinstance(failure, OSError):  # a disk that took no block will not take a vouch for it
             rows.vouch()
         raise
     if n < resumed:
         refuse_other(rows.path, f"other data: X ends after {n} objects, and there were {resumed}")
-    rows.finish(_writer(rows.path, answers))
+    writers = {".parquet": partial(_write_parquet, path=rows.path, answers=answers),
+               ".gz": partial(_write_gzip, path=rows.path)}  # fmt: skip
+    rows.finish(writers.get(rows.path.suffix))  # the text is the .tsv file already
     return AssignmentTotals(rows.path, n, resumed, hits, error, time.perf_counter() - started)
 
 
@@ -232,22 +227,14 @@ def _earlier(rows: GrowingText, k: int, block: Block) -> tuple[IntArray, FloatAr
     return np.array([int(line[1]) for line in lines], np.intp), np.array([float(line[2]) for line in lines])
 
 
-def _writer(path: Path, answers: Answers) -> Callable[[Path], None] | None:
-    """What turns the finished text into the file asked for; None where it is that already."""
-    if path.suffix == ".parquet":
-        return lambda part: _write_parquet(part, path, answers)
-    return None if path.suffix == ".tsv" else lambda part: _write_gzip(part, path)
-
-
 def _write_gzip(part: Path, path: Path) -> None:
     with part.open("rb") as text, atomic(path) as file, packed(file, path) as stream:
         shutil.copyfileobj(text, stream, 2**20)
 
 
 def _write_parquet(part: Path, path: Path, answers: Answers) -> None:
-    arrow, csv, parquet = (
-        require(name, "db", "A Parquet file") for name in ("pyarrow", "pyarrow.csv", "pyarrow.parquet")
-    )
+    names = ("pyarrow", "pyarrow.csv", "pyarrow.parquet")
+    arrow, csv, parquet = (require(name, "db", "A Parquet file") for name in names)
     aliases = dict(TYPES)
     if answers.classes is not None:
         kind = type(answers.classes[0][0])

@@ -72,14 +72,8 @@ def two_best(model: Any, X: Any, *, n_jobs: int | None = None, on_progress: OnPr
     n_jobs = fitted.n_jobs if n_jobs is None else n_jobs
     blocks = nearest_blocks(queries, rows_per_panel(len(fitted.hits_)), n_jobs, on_progress)
     first, d, second, e = (np.concatenate(column) for column in zip(*(nearest for _, nearest in blocks), strict=True))
-    return table(
-        point=np.arange(len(first)),
-        prototype=first,
-        dissimilarity=d,
-        second=second,
-        second_dissimilarity=e,
-        ratio=ratios(d, e),
-    )
+    return table(point=np.arange(len(first)), prototype=first, dissimilarity=d, second=second,
+                 second_dissimilarity=e, ratio=ratios(d, e))  # fmt: skip
 
 
 def nearest_of(points: NDArray[Any]) -> Nearest:
@@ -112,12 +106,8 @@ def outliers(points: NDArray[Any], cutoff: float = OUTLIER_SCORE) -> NDArray[Any
     score = robust_scores(points["dissimilarity"])
     at = np.flatnonzero(score > cutoff)
     at = at[np.argsort(-score[at], kind="stable")]
-    return table(
-        point=points["point"][at],
-        prototype=points["prototype"][at],
-        dissimilarity=points["dissimilarity"][at],
-        score=score[at],
-    )
+    columns = {name: points[name][at] for name in ("point", "prototype", "dissimilarity")}
+    return table(**columns, score=score[at])
 
 
 def robust_scores(d: FloatArray) -> FloatArray:

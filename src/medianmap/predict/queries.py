@@ -210,8 +210,8 @@ def dissimilarities(fitted: BaseMap, block: Block, n_jobs: int | None) -> FloatA
 
 def _holds_lock(fitted: BaseMap) -> bool:
     """Whether the map's metric can run in one thread at a time only; means of vectors have no metric."""
-    metric = None if fitted._reads_matrix() else fitted._object_metric(fitted=True)
-    return metric is not None and not (metric.threaded or metric.own_threads)
+    bound = None if fitted._reads_matrix() else fitted._object_metric(fitted=True)
+    return bound is not None and not (bound.metric.threaded or bound.metric.own_threads)
 
 
 def _light(fitted: BaseMap) -> BaseMap:
@@ -251,10 +251,7 @@ def _by_prototype(fitted: Any, X: Any, columns: Sequence[str]) -> Any:
     if D.shape[1] == K != N:
         return ToPrototypes(D)
     if D.shape[1] != N:
-        raise ValueError(
-            f"X has {D.shape[1]} columns of dissimilarities; the model needs one for each of its {N} training points, "
-            f"or one for each of its {K} prototypes."
-        )
+        raise ValueError(f"X has {D.shape[1]} columns; give one for each of {N} training points or of {K} prototypes.")
     return X
 
 
@@ -279,9 +276,7 @@ def _ids_of(X: Any) -> Iterable[Any] | None:
 
 def _refuse_no_sequence(X: Any) -> None:
     if isinstance(X, str | PathLike):
-        raise ValueError(
-            f"X is the name {str(X)!r}; pass the objects, for example medianmap.readers.iter_records({str(X)!r})."
-        )
+        raise ValueError(f"X is the name {str(X)!r}; pass the objects, for example readers.iter_records({str(X)!r}).")
     if isinstance(X, bytes | Mapping | Set) or not (hasattr(X, "__iter__") or hasattr(X, "__getitem__")):
         raise ValueError(f"X is a {type(X).__name__}; pass a sequence or an iterator of objects.")
     if getattr(X, "shape", None) == ():
@@ -317,12 +312,8 @@ def _of_stream(fitted: BaseMap, stream: Iterator[Any], ids: Iterable[Any] | None
 def _is_pair(fitted: BaseMap, item: Any) -> bool:
     """Whether a stream that begins with this item yields (id, object) pairs: not where tuples may be objects."""
     centers = getattr(fitted, "cluster_centers_", None)
-    return (
-        isinstance(item, tuple)
-        and len(item) == 2
-        and isinstance(item[0], str)
-        and (centers is None or isinstance(centers[0], str | np.ndarray))
-    )
+    never_tuples = centers is None or isinstance(centers[0], str | np.ndarray)
+    return never_tuples and isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
 
 
 def _unpaired(items: list[Any], start: int) -> tuple[list[str], list[Any]]:

@@ -24,9 +24,8 @@ __all__ = [
 
 PAIR_OPTIONS = ("ids", "symmetric", "duplicates", "encoding", *RULE_OPTIONS)
 SEQUENCE_OPTIONS = ("label", "alphabet", "allow_empty")
-RECORD_OPTIONS = (
-    "kind", "id", "label", "string", "columns", "header", "delimiter", "encoding", "alphabet", "allow_empty",
-)  # fmt: skip
+RECORD_OPTIONS = ("kind", "id", "label", "string", "columns", "header", "delimiter", "encoding",
+                  "alphabet", "allow_empty")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -119,15 +118,12 @@ def _of_text(opened: Opened, options: Mapping[str, Any]) -> str:
     has_names = guess_header(rows, KNOWN)
     data = rows[1:] if has_names else rows
     widths = {len(row) for row in data}
-    if widths == {len(M8_COLUMNS)} and delimiter == "\t" and all(_is_hit(row) for row in data):
+    hit = [False, False] + [True] * (len(M8_COLUMNS) - 2)  # which cells are numbers
+    if data and delimiter == "\t" and all(list(map(is_number, row)) == hit for row in data):
         return "m8"
     if widths == {3} and all(is_number(row[2]) for row in data):
         return _pairs_or_table(opened.name, rows[0] if has_names else [], data)
     return "table"
-
-
-def _is_hit(row: list[str]) -> bool:
-    return not is_number(row[0]) and not is_number(row[1]) and all(map(is_number, row[2:]))
 
 
 def _is_phylip(lines: list[str]) -> bool:
@@ -221,8 +217,7 @@ def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> For
     odd = [name for name in options if name not in chosen.options]
     if odd:
         raise ValueError(
-            f"{opened.name} is read as {chosen.name}, for which {odd[0]} means nothing; "
-            f"its options are {', '.join(chosen.options)}."
+            f"{opened.name} is read as {chosen.name}, so {odd[0]} means nothing; it takes {', '.join(chosen.options)}."
         )
     for name in FLAGS:
         if not isinstance(options.get(name, True), bool):

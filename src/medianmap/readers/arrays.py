@@ -50,20 +50,14 @@ def read_npz(opened: Opened, *, kind: str | None = None, key: str | None = None,
 
 
 def from_array(
-    name: str,
-    array: NDArray[Any],
-    kind: str | None,
-    ids: list[str] | None,
-    labels: list[str] | None,
+    name: str, array: NDArray[Any], kind: str | None, ids: list[str] | None, labels: list[str] | None,
     rules: dict[str, Any],
-) -> Records | Matrix:
+) -> Records | Matrix:  # fmt: skip
     """Text is strings; a 1-D array, or a square one with a zero diagonal, is a matrix; other 2-D arrays are vectors."""
     if kind not in (None, *KINDS):
         raise ValueError(f"kind is {kind!r}; choose one of {', '.join(map(repr, KINDS))}.")
     if array.size == 0 or array.ndim not in (1, 2) or array.dtype.kind not in "fiubU":
-        raise ValueError(
-            f"{name} holds an array of {array.dtype} with shape {array.shape}; a matrix, vectors or strings are needed."
-        )
+        raise ValueError(f"{name} holds an array of {array.dtype} with shape {array.shape}; give numbers or text.")
     kind, note = _kind_of(array, rules) if kind is None else (kind, "")
     n = condensed_size(len(array)) if kind == "matrix" and array.ndim == 1 else len(array)
     for given, what in ((ids, "ids"), (labels, "labels")):
@@ -74,9 +68,7 @@ def from_array(
     if kind == "matrix":
         return _matrix(name, array, ids, labels, note, rules)
     if rules:
-        raise ValueError(
-            f"{name} holds {kind}, so {next(iter(rules))} means nothing here; for a matrix pass kind='matrix'."
-        )
+        raise ValueError(f"{name} holds {kind}, so {next(iter(rules))} means nothing; for a matrix pass kind='matrix'.")
     if (kind == "strings") != (array.dtype.kind == "U") or array.ndim != (1 if kind == "strings" else 2):
         raise ValueError(f"{name} holds an array of {array.dtype} with shape {array.shape}, which is not {kind}.")
     objects: Any = array
@@ -115,9 +107,7 @@ def _matrix(
     if array.ndim == 1:
         n = condensed_size(len(array))
         if n is None:
-            raise ValueError(
-                f"{name} holds a 1-D array of {len(array)} entries; a condensed matrix of N points has N (N - 1) / 2."
-            )
+            raise ValueError(f"{name} holds a 1-D array of {len(array)} entries; a condensed matrix has N (N - 1) / 2.")
         if not rules:
             return Matrix(ids, array, labels, note)
         square = np.full((n, n), np.nan)
@@ -160,14 +150,9 @@ def read_anndata(opened: Opened, **options: Any) -> Records | Matrix:
 
 
 def from_anndata(
-    data: Any,
-    *,
-    key: str | None = None,
-    kind: str | None = None,
-    label: str | None = None,
-    name: str = "The AnnData",
+    data: Any, *, key: str | None = None, kind: str | None = None, label: str | None = None, name: str = "The AnnData",
     **rules: Any,
-) -> Records | Matrix:
+) -> Records | Matrix:  # fmt: skip
     """`data.obsp[key]` as a Matrix or `data.obsm[key]` as vectors, whichever has the key.
 
     label : a column of `data.obs`. An entry that a sparse `obsp` does not store is a missing pair, not a zero: graphs

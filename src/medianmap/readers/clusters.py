@@ -29,14 +29,8 @@ class Clusters:
         return len(self.names)
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A member, the cluster it is in (by any key), and whether it represents it."""
-
-    number: int
-    cluster: str
-    member: str
-    represents: bool
+# Number of the line, the cluster (by any key), its member there, and whether the member represents it.
+Line = tuple[int, str, str, bool]
 
 
 def read_clusters(path: str | PathLike[str]) -> Clusters:
@@ -50,13 +44,11 @@ def read_clusters(path: str | PathLike[str]) -> Clusters:
         if _CLSTR_HEADER.match(first):
             return _gathered(opened.name, _clstr_lines(opened), numbered=False)
         if first.startswith(">"):
-            raise ValueError(
-                f"{opened.name} looks like sequences, not clusters; give the two-column .tsv or the .clstr file first."
-            )
+            raise ValueError(f"{opened.name} looks like sequences, not clusters; give a .tsv or .clstr file.")
         return _gathered(opened.name, _table_lines(opened), numbered=True)
 
 
-def _table_lines(opened: Opened) -> Iterator[_Line]:
+def _table_lines(opened: Opened) -> Iterator[Line]:
     for number, line in enumerate(opened.lines(), 1):
         if not line.strip():
             continue
@@ -66,10 +58,10 @@ def _table_lines(opened: Opened) -> Iterator[_Line]:
                 f"{opened.name}: line {number} is not two ids with a tab between them, representative and member: "
                 f"{line.strip()[:60]!r}; write one such pair per line."
             )
-        yield _Line(number, cells[0], cells[1], cells[0] == cells[1])
+        yield number, cells[0], cells[1], cells[0] == cells[1]
 
 
-def _clstr_lines(opened: Opened) -> Iterator[_Line]:
+def _clstr_lines(opened: Opened) -> Iterator[Line]:
     cluster = None
     began: dict[str, int] = {}
     for number, line in enumerate(opened.lines(), 1):
@@ -91,33 +83,30 @@ def _clstr_lines(opened: Opened) -> Iterator[_Line]:
                     f"'0  141aa, >id... *': {text[:60]!r}; check that the file is whole."
                 )
             began.setdefault(cluster, number)
-            yield _Line(number, cluster, member["name"], member["sign"] == "*")
+            yield number, cluster, member["name"], member["sign"] == "*"
     if cluster not in began:
         raise ValueError(f"{opened.name} ends after the header of cluster {cluster}; check that the file is whole.")
 
 
-def _gathered(name: str, lines: Iterator[_Line], numbered: bool) -> Clusters:
+def _gathered(name: str, lines: Iterator[Line], numbered: bool) -> Clusters:
     """The lines by cluster; ValueError for an id that occurs twice, or a cluster without exactly one representative."""
     seen: dict[str, int] = {}
     members: dict[str, list[str]] = {}
     chosen: dict[str, str] = {}
     opened_at: dict[str, int] = {}
-    for line in lines:
-        if line.member in seen:
-            raise ValueError(
-                f"{name}: lines {seen[line.member]} and {line.number} have the same member {line.member!r}; "
-                "an id belongs to one cluster, once."
-            )
-        seen[line.member] = line.number
-        members.setdefault(line.cluster, []).append(line.member)
-        opened_at.setdefault(line.cluster, line.number)
-        if line.represents:
-            if line.cluster in chosen:
+    for number, cluster, member, represents in lines:
+        if member in seen:
+            raise ValueError(f"{name}: lines {seen[member]} and {number} both have the member {member!r}; drop one.")
+        seen[member] = number
+        members.setdefault(cluster, []).append(member)
+        opened_at.setdefault(cluster, number)
+        if represents:
+            if cluster in chosen:
                 raise ValueError(
-                    f"{name}: line {line.number} marks a second representative of cluster {line.cluster}, "
-                    f"{line.member!r} after {chosen[line.cluster]!r}; mark one with '*'."
+                    f"{name}: line {number} marks a second representative of cluster {cluster}, "
+                    f"{member!r} after {chosen[cluster]!r}; mark one with '*'."
                 )
-            chosen[line.cluster] = line.member
+            chosen[cluster] = member
     bare = next((cluster for cluster in members if cluster not in chosen), None)
     if bare is not None:
         lack = f"cluster {bare} has no representative; mark one of its members with '*'"

@@ -200,7 +200,6 @@ class Layout:
 
     kind: Kind
     header: list[str] | None
-    shifted: bool  # the line of names leaves out the first column, as R writes it
     width: int
     id: int | None
     label: int | None
@@ -213,24 +212,23 @@ class Layout:
         return [self.header[k] for k in self.objects] if self.header and self.kind == "vectors" else None
 
 
-def header_of(rows: Sequence[Sequence[str]], header: bool | None, named: bool) -> tuple[list[str] | None, bool]:
-    """Names of the columns, if the first row holds them, and whether it is one cell short."""
+def header_of(rows: Sequence[Sequence[str]], header: bool | None, named: bool) -> list[str] | None:
+    """Names of the columns, if the first row holds them; "" for a first column that it leaves out, as R writes it."""
     if not (named or guess_header(rows, KNOWN) if header is None else header):
-        return None, False
+        return None
     names = [cell.strip() for cell in rows[0]]
-    shifted = len(rows) > 1 and len(names) == len(rows[1]) - 1
-    return (["", *names] if shifted else names), shifted
+    return ["", *names] if len(rows) > 1 and len(names) == len(rows[1]) - 1 else names
 
 
 def lay_out(rows: Sequence[Sequence[str]], name: str, asked: TableOptions) -> Layout:
     """The layout of a table from its first rows: what was asked for, the rest by names and contents."""
     given = [asked.id, asked.label, asked.string, *(asked.columns or ())]
-    names, shifted = header_of(rows, asked.header, any(isinstance(c, str) for c in given))
+    names = header_of(rows, asked.header, any(isinstance(c, str) for c in given))
     width = len(names) if names else len(rows[0])
     data = [row for row in (rows[1:] if names else rows) if len(row) == width]
     if not data:
         raise ValueError(f"{name} holds a line of names and no rows after it; the file may be truncated.")
-    return _Chooser(name, names, width, data).layout(asked, shifted)
+    return _Chooser(name, names, width, data).layout(asked)
 
 
 class _Chooser:
@@ -243,7 +241,7 @@ class _Chooser:
         self.unique = [len(set(column)) == len(column) for column in cells]
         self.notes: list[str] = []
 
-    def layout(self, asked: TableOptions, shifted: bool) -> Layout:
+    def layout(self, asked: TableOptions) -> Layout:
         kind, id, label, string, columns = asked.kind, asked.id, asked.label, asked.string, asked.columns
         if string is not None and columns is not None:
             raise ValueError("Both string= and columns= are given; a table is read as strings or as vectors.")
@@ -259,18 +257,18 @@ class _Chooser:
         if kind is None:
             kind = self.kind(at_string, features, rest)
         if at_id is None and (kind != "strings" or len(rest) > (at_string is None)):
-            at_id = self.first_as_id([*taken, at_string], shifted, kind)
+            at_id = self.first_as_id([*taken, at_string], kind)
             rest = [k for k in rest if k != at_id]
         if kind == "strings":
             at_string = self.only_text(rest) if at_string is None else at_string
-            return self.done(kind, shifted, at_id, at_label, [at_string])
+            return self.done(kind, at_id, at_label, [at_string])
         if features is None:
             features = self.coordinates(rest)
             text = [k for k in rest if not self.numeric[k]]
             if at_label is None and len(text) == 1 and not self.unique[text[0]]:
                 at_label = text[0]
                 self.notes.append(f"{self.title(at_label)} read as labels")
-        return self.done(kind, shifted, at_id, at_label, features)
+        return self.done(kind, at_id, at_label, features)
 
     def find(self, which: Column, what: str) -> int:
         return find_column(which, self.names, self.width, self.name, what)
@@ -294,9 +292,9 @@ class _Chooser:
         n_numeric = sum(self.numeric[k] for k in rest)
         return "vectors" if n_numeric > 1 or 0 < n_numeric == len(rest) else "strings"
 
-    def first_as_id(self, taken: Sequence[int | None], shifted: bool, kind: Kind) -> int | None:
+    def first_as_id(self, taken: Sequence[int | None], kind: Kind) -> int | None:
         """The first column if it names the rows: text without repeats, or under an empty corner."""
-        corner = shifted or (self.names is not None and not self.names[0])
+        corner = self.names is not None and not self.names[0]
         texts = [k for k in range(self.width) if not self.numeric[k] and k not in taken]
         alone = kind == "strings" and texts == [0] and not any(k is not None for k in taken)
         if 0 in taken or self.width < 2 or not (corner or (not self.numeric[0] and self.unique[0] and not alone)):
@@ -318,12 +316,11 @@ class _Chooser:
         if not features:
             raise ValueError(f"{self.name} has no columns of numbers for vectors; name them with columns=.")
         left_out = [self.title(k) for k in rest if k not in features]
-        if left_out and len(left_out) > 1:
+        if len(left_out) > 1:
             self.notes.append(f"{', '.join(left_out)} left out")
         return features
 
-    def done(self, kind: Kind, shifted: bool, id: int | None, label: int | None, objects: Sequence[int]) -> Layout:
+    def done(self, kind: Kind, id: int | None, label: int | None, objects: Sequence[int]) -> Layout:
         if self.names is None and kind == "strings" and self.width > 1:
             self.notes.append(FIRST_LINE_IS_DATA)
-        note = "; ".join(self.notes)
-        return Layout(kind, self.names, shifted, self.width, id, label, tuple(objects), note)
+        return Layout(kind, self.names, self.width, id, label, tuple(objects), "; ".join(self.notes))

@@ -43,10 +43,7 @@ def read_phylip(opened: Opened, *, names: str | None = None, encoding: str = "ut
 def _count(line: Line, name: str) -> int:
     words = line[1].split()
     if not words or not words[0].isdecimal() or int(words[0]) < 1:
-        raise ValueError(
-            f"{name}: line {line[0]} is {line[1].strip()[:40]!r}, but a PHYLIP matrix starts with "
-            "the number of its points."
-        )
+        raise ValueError(f"{name}: line {line[0]} is {line[1].strip()[:40]!r}, but PHYLIP starts with a count.")
     return int(words[0])
 
 
@@ -172,9 +169,7 @@ def _named(D: Any, ids: Sequence[str] | None) -> tuple[Source, list[str]]:
 
 
 def _refuse_unwritable(names: Sequence[str], what: str) -> None:
-    bad = next(
-        (n for n in names if not n.strip() or n != n.strip() or n[0] == "#" or any(c in n for c in '\t\r\n"')), None
-    )
+    bad = next((n for n in names if not n or n != n.strip() or n[0] == "#" or any(c in n for c in '\t\r\n"')), None)
     if bad is not None:
         raise ValueError(
             f"The id {bad!r} cannot be written to {what}: it is empty, starts with '#', or contains a tab, a line "

@@ -57,9 +57,7 @@ class Opened:
             yield from self._lines_in(encoding)
             return
         if b"\0" in self.head:
-            raise ValueError(
-                f"{self.name} contains zero bytes, so it is not UTF-8 text; for UTF-16 pass encoding='utf-16'."
-            )
+            raise ValueError(f"{self.name} has zero bytes, so it is not UTF-8 text; for UTF-16 pass encoding='utf-16'.")
         for number, raw in enumerate(self.stream, 1):
             try:
                 line = raw.decode()
@@ -198,12 +196,9 @@ class Records:
         return len(self.ids)
 
     def source(
-        self,
-        metric: str | Callable[[Any, Any], float],
-        *,
-        metric_params: Mapping[str, Any] | None = None,
+        self, metric: str | Callable[[Any, Any], float], *, metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
-    ) -> Source:
+    ) -> Source:  # fmt: skip
         """The objects under a metric, with their ids, as every median map accepts them."""
         return as_dissimilarity(self.objects, metric, metric_params=metric_params, ids=self.ids, n_jobs=n_jobs)
 
@@ -235,14 +230,10 @@ def collect(records: Iterable[Record], kind: Kind, name: str, columns: list[str]
     objects: Any = [record.object for record in every]
     described = any(record.description for record in every)
     return Records(
-        ids=ids,
-        objects=np.array(objects) if kind == "vectors" else objects,
-        kind=kind,
-        columns=columns,
+        ids=ids, objects=np.array(objects) if kind == "vectors" else objects, kind=kind, columns=columns,
         labels=None if every[0].label is None else [record.label or "" for record in every],
-        descriptions=[record.description for record in every] if described else None,
-        note=note,
-    )
+        descriptions=[record.description for record in every] if described else None, note=note,
+    )  # fmt: skip
 
 
 def numbered_ids(n: int) -> list[str]:

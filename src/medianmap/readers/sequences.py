@@ -24,9 +24,8 @@ def letter_check(alphabet: str | None) -> Callable[[str, str], None]:
     if not isinstance(alphabet, str) or not alphabet:
         raise ValueError(f"alphabet is {alphabet!r}; pass the letters allowed, or 'dna', 'rna' or 'protein'.")
     letters = ALPHABETS.get(alphabet)
-    outside = re.compile(
-        f"[^{re.escape(alphabet if letters is None else letters)}]", re.DOTALL | (re.IGNORECASE if letters else 0)
-    )
+    flags = re.DOTALL | (re.IGNORECASE if letters else 0)
+    outside = re.compile(f"[^{re.escape(letters or alphabet)}]", flags)
 
     def check(string: str, where: str) -> None:
         found = outside.search(string)
@@ -57,35 +56,24 @@ def iter_sequences(
                 yield _record(entry, f"{opened.name}: record {number}", label_of, check, allow_empty)
     except dnaio.FileFormatError as error:
         if "ASCII" in str(error):
-            raise ValueError(
-                f"{opened.name}: a header or sequence after record {number} has a letter that is not ASCII; rename it."
-            ) from None
+            raise ValueError(f"{opened.name}: what follows record {number} is not ASCII; correct it.") from None
         raise ValueError(f"{opened.name} is not a whole {format.upper()} file: {error}") from None
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise ValueError(
-            f"{opened.name} is not ASCII text: there is the byte 0x{byte:02x} after record {number}; "
-            "correct that record."
-        ) from None
+        raise ValueError(f"{opened.name} is not ASCII: the byte 0x{byte:02x} comes after record {number}.") from None
 
 
 def _record(
-    entry: Any,
-    where: str,
-    label_of: Callable[[str, str], str | None],
-    check: Callable[[str, str], None],
+    entry: Any, where: str, label_of: Callable[[str, str], str | None], check: Callable[[str, str], None],
     allow_empty: bool,
-) -> Record:
+) -> Record:  # fmt: skip
     name, *description = entry.name.split(maxsplit=1) or [""]
     if not name:
         raise ValueError(f"{where} has no name after '>' or '@'; give every record an id.")
     where = f"{where} ({name!r})"
     letters = "".join(entry.sequence.split())
     if not letters and not allow_empty:
-        raise ValueError(
-            f"{where} has no letters: the file may be truncated. "
-            "Complete it, or pass allow_empty=True if this is meant."
-        )
+        raise ValueError(f"{where} has no letters; complete it, or pass allow_empty=True.")
     check(letters, where)
     return Record(name, letters, label_of(entry.name, where), "".join(description).strip())
 
@@ -97,18 +85,12 @@ def _label_rule(label: LabelRule) -> Callable[[str, str], str | None]:
     if callable(label):
         return lambda header, where: str(label(header))
     if isinstance(label, bool) or not isinstance(label, int) or label < 0:
-        raise ValueError(
-            f"label is {label!r}; for sequences it is the number of a word of the header (1 is the word after the id) "
-            "or a function of the header."
-        )
+        raise ValueError(f"label is {label!r}; give the number of a word of the header (0: the id) or a function.")
 
     def word(header: str, where: str) -> str:
         words = header.split()
         if label >= len(words):
-            raise ValueError(
-                f"{where} has {len(words)} words in its header, so there is no word {label} to be its label; "
-                "words are counted from 0, the id."
-            )
+            raise ValueError(f"{where} has {len(words)} words in its header, so no word {label}, counted from 0.")
         return words[label]
 
     return word

@@ -25,10 +25,8 @@ RULES: dict[str, tuple[str, Callable[[FloatArray], Any] | None]] = {
     "normalized": ("1 - s_ab / sqrt(s_aa s_bb), for scores that include every object against itself", None),
 }
 SYMMETRIZE: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
-    "min": np.minimum,
-    "max": np.maximum,
-    "mean": lambda a, b: 0.5 * (a + b),
-}
+    "min": np.minimum, "max": np.maximum, "mean": lambda a, b: 0.5 * (a + b),
+}  # fmt: skip
 
 # Rounding may bring a similarity slightly above its maximum; its dissimilarity is zero.
 ROUNDING = 1e-12
@@ -44,7 +42,10 @@ def finish(
     Without any of them an array is passed on as it is, and a memory map is not read.
     symmetric : whether 'max' fills both directions of a pair alike; None does where the rest of D is symmetric.
     """
-    check_rules(similarity, missing, symmetrize)
+    if similarity is not None and not callable(similarity):
+        check_choice(similarity, "similarity", [*RULES])
+    check_missing(missing)
+    check_choice(symmetrize, "symmetrize", [None, *SYMMETRIZE])
     untouched = similarity is None and missing == "error" and symmetrize is None
     if untouched and isinstance(D, np.memmap):
         return Matrix(ids, D, labels, note)
@@ -56,14 +57,6 @@ def finish(
     if symmetrize is not None:
         D = SYMMETRIZE[symmetrize](D, D.T)
     return Matrix(ids, D, labels, note)
-
-
-def check_rules(similarity: Rule, missing: str | float, symmetrize: str | None) -> None:
-    """ValueError for a rule or policy that does not exist."""
-    if similarity is not None and not callable(similarity):
-        check_choice(similarity, "similarity", [*RULES])
-    check_missing(missing)
-    check_choice(symmetrize, "symmetrize", [None, *SYMMETRIZE])
 
 
 def pair(i: int, l: int, ids: Sequence[str] | None) -> str:
@@ -99,10 +92,7 @@ def _converted(S: FloatArray, similarity: Rule, ids: Sequence[str] | None, name:
 def _applied(rule: Callable[[FloatArray], Any], s: FloatArray) -> FloatArray:
     d = np.asarray(rule(s), np.float64)
     if d.shape != s.shape:
-        raise ValueError(
-            f"The function given as similarity turned {s.size} values into an array of shape {d.shape}; "
-            "it gets an array of similarities and must return as many dissimilarities."
-        )
+        raise ValueError(f"The function given as similarity turned {s.size} values into shape {d.shape}; keep it.")
     return d
 
 
@@ -114,10 +104,7 @@ def _self_scores(S: FloatArray, ids: Sequence[str] | None, name: str) -> FloatAr
         i = int(bad[0])
         who = f"row {i}" if ids is None else repr(ids[i])
         found = "is missing" if np.isnan(own[i]) else f"is {own[i]:g}"
-        raise ValueError(
-            f"{name}: the score of {who} against itself {found}; similarity='normalized' divides by it, "
-            "so it must be > 0."
-        )
+        raise ValueError(f"{name}: the score of {who} against itself {found}; for 'normalized' it must be > 0.")
     return np.sqrt(np.multiply.outer(own, own))
 
 
@@ -150,10 +137,7 @@ def _filled(
         if len(empty):
             i = int(empty[0, 0])
             who = f"Row {i}" if ids is None else repr(ids[i])
-            raise ValueError(
-                f"{name}: {who} has no value to any other, so there is no row maximum; "
-                "pass missing=a number or drop it."
-            )
+            raise ValueError(f"{name}: {who} has no value, so no row maximum; pass missing=a number or drop it.")
         D[gaps] = most[gaps]
     else:
         D[gaps] = float(missing)

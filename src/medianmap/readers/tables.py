@@ -12,27 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import refuse_duplicate_ids
+from . import columns as text
 from .arrays import refuse_not_square, square_kind
-from .columns import (
-    FIRST_LINE_IS_DATA,
-    ID_NAMES,
-    KNOWN,
-    LABEL_NAMES,
-    UNKNOWN,
-    Layout,
-    TableOptions,
-    check_delimiter,
-    data_rows,
-    find_column,
-    guess_delimiter,
-    header_of,
-    is_number,
-    is_text,
-    lay_out,
-    numbers,
-    sample_rows,
-    split_rows,
-)
 from .records import Kind, Matrix, Opened, Record, Records, collect, numbered_ids
 from .sequences import letter_check
 from .similarity import RULE_OPTIONS, finish
@@ -40,16 +21,6 @@ from .similarity import RULE_OPTIONS, finish
 DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
 KINDS = (None, "strings", "vectors", "series", "matrix")
 Sample = list[list[str]]
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Records still to be read, and what is known about all of them."""
-
-    records: Iterator[Record]
-    kind: Kind
-    columns: list[str] | None
-    note: str
 
 
 def read_table(opened: Opened, **options: Any) -> Records | Matrix:
@@ -62,12 +33,9 @@ def read_table(opened: Opened, **options: Any) -> Records | Matrix:
     if asked.kind == "matrix" or is_numbers:
         return read_grid(opened, sample, asked, rules)
     if rules:
-        raise ValueError(
-            f"{opened.name} is read as records, for which {next(iter(rules))} means nothing; "
-            "for a matrix pass kind='matrix'."
-        )
-    stream = _stream(opened, asked, sample)
-    return collect(stream.records, stream.kind, opened.name, stream.columns, stream.note)
+        raise ValueError(f"{opened.name} is read as records; {next(iter(rules))} is for kind='matrix'.")
+    records, kind, columns, note = _stream(opened, asked, sample)
+    return collect(records, kind, opened.name, columns, note)
 
 
 def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
@@ -75,46 +43,45 @@ def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
     asked, sample = _look(opened, options)
     if asked.kind == "matrix":
         raise ValueError(f"{opened.name}: a matrix cannot be read record by record; use read.")
-    return _stream(opened, asked, sample).records
+    return _stream(opened, asked, sample)[0]
 
 
-def _look(opened: Opened, options: dict[str, Any]) -> tuple[TableOptions, Sample]:
+def _look(opened: Opened, options: dict[str, Any]) -> tuple[text.TableOptions, Sample]:
     """What was asked, with the delimiter, and the cells of the first lines."""
     encoding = options.get("encoding", "utf-8")
     delimiter = options.get("delimiter")
     if delimiter is None:
-        delimiter = guess_delimiter(opened.sample(encoding), opened.extension)
-    asked = TableOptions(**{**options, "delimiter": check_delimiter(delimiter)})
+        delimiter = text.guess_delimiter(opened.sample(encoding), opened.extension)
+    asked = text.TableOptions(**{**options, "delimiter": text.check_delimiter(delimiter)})
     if asked.kind not in KINDS:
         raise ValueError(f"kind is {asked.kind!r}; choose one of {', '.join(repr(k) for k in KINDS if k)}.")
     if delimiter == "" and asked.header is None:  # a line of text is not a name, whatever it says
         asked = replace(asked, header=False)
-    sample = sample_rows(opened, delimiter, encoding)
+    sample = text.sample_rows(opened, delimiter, encoding)
     if delimiter == ";" and asked.kind != "strings" and asked.string is None:
-        _refuse_decimal_commas(sample, opened.name)
+        comma = next((cell for row in sample for cell in row if DECIMAL_COMMA.fullmatch(cell)), None)
+        if comma is not None:
+            raise ValueError(
+                f"{opened.name} writes {comma!r} with a decimal comma; write decimals with a point, "
+                "or, if these are strings, say which column holds them with string=."
+            )
     return asked, sample
 
 
-def _refuse_decimal_commas(sample: Sample, name: str) -> None:
-    comma = next((cell for row in sample for cell in row if DECIMAL_COMMA.fullmatch(cell)), None)
-    if comma is not None:
-        raise ValueError(
-            f"{name} writes {comma!r} with a decimal comma; write decimals with a point, "
-            "or, if these are strings, say which column holds them with string=."
-        )
-
-
-def _stream(opened: Opened, asked: TableOptions, sample: Sample) -> Stream:
+def _stream(
+    opened: Opened, asked: text.TableOptions, sample: Sample
+) -> tuple[Iterator[Record], Kind, list[str] | None, str]:
+    """Records still to be read, and of all of them: their kind, the names of their columns, what was guessed."""
     if asked.kind == "series":
-        return Stream(_iter_series(opened, asked, sample), "series", None, "")
-    layout = lay_out(sample, opened.name, asked)
-    return Stream(_iter_rows(opened, asked, layout), layout.kind, layout.columns, layout.note)
+        return _iter_series(opened, asked, sample), "series", None, ""
+    layout = text.lay_out(sample, opened.name, asked)
+    return _iter_rows(opened, asked, layout), layout.kind, layout.columns, layout.note
 
 
-def _iter_rows(opened: Opened, asked: TableOptions, layout: Layout) -> Iterator[Record]:
+def _iter_rows(opened: Opened, asked: text.TableOptions, layout: text.Layout) -> Iterator[Record]:
     check = letter_check(asked.alphabet)
     header = layout.header is not None
-    rows = data_rows(opened, asked.delimiter, asked.encoding, header=header, width=layout.width)
+    rows = text.data_rows(opened, asked.delimiter, asked.encoding, header=header, width=layout.width)
     for k, (line, cells) in enumerate(rows):
         name = str(k) if layout.id is None else cells[layout.id].strip()
         if not name:
@@ -128,19 +95,19 @@ def _iter_rows(opened: Opened, asked: TableOptions, layout: Layout) -> Iterator[
             check(object, where)
         else:
             coordinates = [cells[k] for k in layout.objects]
-            object = np.array(numbers(coordinates, line, layout.objects, layout.header, opened.name))
+            object = np.array(text.numbers(coordinates, line, layout.objects, layout.header, opened.name))
         yield Record(name, object, None if layout.label is None else cells[layout.label].strip())
 
 
-def _iter_series(opened: Opened, asked: TableOptions, sample: Sample) -> Iterator[Record]:
+def _iter_series(opened: Opened, asked: text.TableOptions, sample: Sample) -> Iterator[Record]:
     """One series per row, each of its own length; empty cells at the end of a row are padding."""
-    names, _ = header_of(sample, bool(asked.header), False)
+    names = text.header_of(sample, bool(asked.header), False)
     width = min(len(row) for row in sample)
     at_id, at_label = (
-        None if which is None else find_column(which, names, width, opened.name, what)
+        None if which is None else text.find_column(which, names, width, opened.name, what)
         for which, what in ((asked.id, "id"), (asked.label, "label"))
     )
-    rows = split_rows(opened.lines(asked.encoding), asked.delimiter, opened.name)
+    rows = text.split_rows(opened.lines(asked.encoding), asked.delimiter, opened.name)
     if names is not None:
         next(rows)
     for k, (line, cells) in enumerate(rows):
@@ -149,7 +116,7 @@ def _iter_series(opened: Opened, asked: TableOptions, sample: Sample) -> Iterato
         places = [at for at in range(len(cells)) if at not in (at_id, at_label)]
         if not places or max(at_id or 0, at_label or 0) >= len(cells):
             raise ValueError(f"{opened.name}: line {line} holds no series; the file may be truncated.")
-        values = numbers([cells[at] for at in places], line, places, names, opened.name)
+        values = text.numbers([cells[at] for at in places], line, places, names, opened.name)
         name = str(k) if at_id is None else cells[at_id].strip()
         yield Record(name, np.array(values), None if at_label is None else cells[at_label].strip())
 
@@ -166,21 +133,21 @@ class Grid:
 
 def is_grid(rows: Sequence[Sequence[str]], header: bool | None) -> bool:
     """Whether the sampled rows are numbers but for a line and a column of names, and no column is a label."""
-    names, _ = header_of(rows, header, False)
+    names = text.header_of(rows, header, False)
     data = rows[1:] if names else rows
     columns = list(zip(*data, strict=False))
-    if len(columns) < 2 or any(map(is_text, columns[1:])):
+    if len(columns) < 2 or any(map(text.is_text, columns[1:])):
         return False
     firsts = [cell.strip() for cell in columns[0]]
     if names and (not names[0] or firsts == names[1 : len(firsts) + 1]):
         return True
-    if names and (names[0].lower() in LABEL_NAMES or any(title.lower() in KNOWN for title in names[1:])):
+    if names and (names[0].lower() in text.LABEL_NAMES or any(title.lower() in text.KNOWN for title in names[1:])):
         return False
-    return len(set(firsts)) == len(firsts) or not is_text(firsts)
+    return len(set(firsts)) == len(firsts) or not text.is_text(firsts)
 
 
 def read_grid(
-    opened: Opened, sample: Sequence[Sequence[str]], asked: TableOptions, rules: dict[str, Any], comments: bool = False
+    opened: Opened, sample: Sample, asked: text.TableOptions, rules: dict[str, Any], comments: bool = False
 ) -> Records | Matrix:
     """The whole table as a Matrix or as vectors: as asked.kind says, else by its shape, names and diagonal.
 
@@ -204,7 +171,7 @@ def read_grid(
             raise ValueError(f"{name} holds vectors, for which {next(iter(rules))} means nothing; see kind='matrix'.")
         if grid.rows is not None:
             refuse_duplicate_ids(grid.rows, name, "row")
-            note = note if grid.columns else "; ".join(filter(None, (note, FIRST_LINE_IS_DATA)))
+            note = note if grid.columns else "; ".join(filter(None, (note, text.FIRST_LINE_IS_DATA)))
         return Records(grid.rows or numbered_ids(len(X)), X, "vectors", grid.columns, None, None, note)
     refuse_not_square(X, name)
     _refuse_other_names(grid, name)
@@ -214,26 +181,26 @@ def read_grid(
     return finish(name, X, ids, note=note, **rules)
 
 
-def _read(opened: Opened, sample: Sequence[Sequence[str]], asked: TableOptions, comments: bool) -> Grid:
-    names, shifted = header_of(sample, asked.header, False)
+def _read(opened: Opened, sample: Sequence[Sequence[str]], asked: text.TableOptions, comments: bool) -> Grid:
+    names = text.header_of(sample, asked.header, False)
     data = sample[1:] if names else sample
-    titled = names is not None and names[0].lower() in ("", *ID_NAMES)
-    row_names = asked.id is not None or shifted or titled or is_text([row[0] for row in data])
+    titled = names is not None and names[0].lower() in ("", *text.ID_NAMES)
+    row_names = asked.id is not None or titled or text.is_text([row[0] for row in data])
     first = int(row_names)
     rows: list[str] = []
     values = array("d")
     unknown = ""
     header, width = names is not None, len(names or sample[0])
-    lines = data_rows(opened, asked.delimiter, asked.encoding, header=header, width=width, comments=comments)
+    lines = text.data_rows(opened, asked.delimiter, asked.encoding, header=header, width=width, comments=comments)
     for line, cells in lines:
         rows.append(cells[0].strip())
         if row_names and not rows[-1]:
             raise ValueError(f"{opened.name}: line {line} has an empty id; give every row a name.")
         try:
-            row = numbers(cells[first:], line, range(first, width), names, opened.name)
+            row = text.numbers(cells[first:], line, range(first, width), names, opened.name)
         except ValueError as error:
-            filled = ["nan" if cell.strip().lower() in UNKNOWN else cell for cell in cells[first:]]
-            row = numbers(filled, line, range(first, width), names, opened.name)
+            filled = ["nan" if cell.strip().lower() in text.UNKNOWN else cell for cell in cells[first:]]
+            row = text.numbers(filled, line, range(first, width), names, opened.name)
             unknown = unknown or str(error)
         values.extend(row)
     if not values:
@@ -253,7 +220,7 @@ def _numbers_as_ids(grid: Grid, kind: str | None) -> Grid:
             if np.array_equal(X[0], np.arange(start, start + X.shape[1])) and not np.diagonal(X[1:]).any():
                 return Grid([str(k + start) for k in range(X.shape[1])], None, X[1:], grid.unknown)
     ids = (grid.columns or [])[1:]
-    if len(ids) == len(X) and all(map(is_number, ids)) and np.array_equal(X[:, 0], [float(each) for each in ids]):
+    if len(ids) == len(X) and all(map(text.is_number, ids)) and np.array_equal(X[:, 0], [float(each) for each in ids]):
         return Grid(ids, ids, X[:, 1:], grid.unknown)
     return grid
 
@@ -275,20 +242,15 @@ def _refuse_half_a_matrix(grid: Grid, name: str) -> None:
 def _refuse_other_names(grid: Grid, name: str) -> None:
     for k, (row, column) in enumerate(zip(grid.rows or (), grid.columns or (), strict=False), 1):
         if row != column:
-            raise ValueError(
-                f"{name}: row {k} is named {row!r} but column {k} is named {column!r}; "
-                "put rows and columns in the same order."
-            )
+            raise ValueError(f"{name}: row {k} is named {row!r} but column {k} {column!r}; reorder them.")
 
 
 def read_lsmat(opened: Opened, *, encoding: str = "utf-8", **rules: Any) -> Matrix:
     """scikit-bio and QIIME: tabs between cells, first an empty cell and the ids, then a row per id; '#' comments."""
-    sample = sample_rows(opened, "\t", encoding, comments=True)
+    sample = text.sample_rows(opened, "\t", encoding, comments=True)
     if not sample or len(sample[0]) < 2 or sample[0][0].strip():
-        raise ValueError(
-            f"{opened.name} is not an lsmat file: its first line must be an empty cell and the ids, separated by tabs."
-        )
-    asked = TableOptions(kind="matrix", header=True, delimiter="\t", encoding=encoding)
+        raise ValueError(f"{opened.name} is not an lsmat file, which begins with an empty cell and the ids by tabs.")
+    asked = text.TableOptions(kind="matrix", header=True, delimiter="\t", encoding=encoding)
     matrix = read_grid(opened, sample, asked, rules, comments=True)
     assert isinstance(matrix, Matrix)
     return matrix

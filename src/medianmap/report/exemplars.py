@@ -41,7 +41,7 @@ def exemplar_drawings(model: Any, fitted: Any, X: Any) -> dict[str, Any]:
     shapes = {getattr(w, "ndim", 0) for w in W}
     if shapes == {1} and all(w.dtype.kind in "fiu" for w in W):
         return {"kind": "series", "data": [_series(w, len(W)) for w in W]}
-    if shapes == {2} and bind(getattr(fitted, "metric", None)).accepts == "peak lists":
+    if shapes == {2} and bind(getattr(fitted, "metric", None)).metric.accepts == "peak lists":
         return {"kind": "peaks", "data": [_peaks(w, len(W)) for w in W]}
     return {**_texts([_in_words(w) for w in W]), "kind": "text"}
 

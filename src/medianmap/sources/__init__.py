@@ -15,19 +15,8 @@ from numpy.typing import NDArray
 from ..metrics.registry import bind
 from ..utils.checks import check_ids, refuse_duplicate_ids
 from ..utils.resumable import journal_path
-from .base import (
-    ALL,
-    CondensedSource,
-    DenseSource,
-    Source,
-    SubsetSource,
-    columns,
-    condensed_size,
-    is_source,
-    panels,
-    points_to,
-    rows_per_panel,
-)
+from . import base
+from .base import ALL, CondensedSource, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
 from .checks import as_numbers, as_objects, check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComparedSource, ComputedSource
 from .duckdb import PairSource
@@ -36,7 +25,7 @@ from .stored import is_pair_store, open_matrix, open_npy, open_store, sidecar_pa
 
 __all__ = [
     "ALL", "ComparedSource", "ComputedSource", "CondensedSource", "DenseSource", "PairSource", "PostgresSource",
-    "Source", "SubsetSource", "as_dissimilarity", "check_entries", "check_queries", "column_ids", "columns", "computed",
+    "Source", "SubsetSource", "as_dissimilarity", "check_entries", "check_queries", "column_ids", "computed",
     "ids_and_array", "is_store", "open_npy", "open_store", "panels", "points_to", "precomputed", "rows_per_panel",
     "write_store",
 ]  # fmt: skip
@@ -69,11 +58,9 @@ def as_dissimilarity(
 
     Nothing is copied: a float32 array stays float32, and a memory map stays on disk.
     """
-    if is_source(X):
+    if base.is_source(X):
         if ids is not None or symmetric is not None or metric != "precomputed":
-            raise ValueError(
-                "X is a source of dissimilarities already, with its ids and symmetry; set metric='precomputed' alone."
-            )
+            raise ValueError("X is a source already, with its ids and symmetry; set metric='precomputed' alone.")
         return X
     if metric == "precomputed":
         if metric_params or matrix is not None:
@@ -134,16 +121,14 @@ def precomputed(X: Any, *, symmetric: bool | None = None) -> DenseSource | Conde
         empty = "feature" if D.ndim == 2 and D.shape[0] else "sample"
         raise ValueError(f"Found array with 0 {empty}(s) (shape={D.shape}) while a minimum of 1 is required.")
     if D.ndim == 1:
-        n = condensed_size(len(D))
+        n = base.condensed_size(len(D))
         if n is None:
             raise ValueError(
                 f"A 1-D array of {len(D)} entries is neither a square matrix nor a condensed vector, whose length is "
                 "N (N - 1) / 2. Pass a square matrix, or reshape your data to (n_samples, n_features) with a metric."
             )
         if symmetric is False:
-            raise ValueError(
-                "A condensed vector holds one entry per pair and is symmetric; pass the square matrix instead."
-            )
+            raise ValueError("A condensed vector holds one entry per pair; pass the square matrix instead.")
         return CondensedSource(D, n, ids)
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
         refuse_bad_entries(D)
@@ -169,10 +154,7 @@ def frame_ids(frame: Any) -> list[str] | None:
     rows, cols = column_ids(frame.T), column_ids(frame)
     if rows is not None and cols is not None and len(rows) == len(cols) and rows != cols:
         k = next(k for k in range(len(rows)) if rows[k] != cols[k])
-        raise ValueError(
-            f"Row {k} of the frame is named {rows[k]!r} but column {k} is named {cols[k]!r}; "
-            "put rows and columns in the same order, for example frame.loc[ids, ids]."
-        )
+        raise ValueError(f"Row {k} of the frame is named {rows[k]!r}, column {k} {cols[k]!r}; use frame.loc[ids, ids].")
     ids = cols if rows is None else rows
     if ids is not None:
         refuse_duplicate_ids(ids, "The frame", "row")

@@ -17,17 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from ..utils.checks import check_n_jobs
 from ..utils.files import check_target, write_text
 from ..utils.progress import OnProgress, step
-from ..utils.resumable import (
-    About,
-    Journal,
-    difference,
-    digest,
-    journal,
-    journal_path,
-    part_path,
-    refuse_other,
-    refusing,
-)
+from ..utils.resumable import Journal, difference, digest, journal, journal_path, part_path, refuse_other, refusing
 from ..utils.threads import limited
 from . import ComputedSource, DenseSource, as_dissimilarity
 from .computed import panel_height
@@ -199,7 +189,7 @@ class GrowingMatrix:
         return refusing(self.path, f" ({size / 1e9:.3g} GB)")
 
 
-def differs(had: About, wanted: About) -> str:
+def differs(had: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """Where two sidecars are of different dissimilarities, in words; empty if they are of the same."""
     words = {"objects": "other objects", "metric": "another metric", "parameters": "other parameters",
              "n": "another number of objects", "dtype": "another dtype", "symmetric": "another symmetry",
@@ -230,9 +220,8 @@ def _compute_file(source: ComputedSource, path: Path, sidecar: Sidecar, report: 
         try:
             _fill(source, matrix, report)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                f"{report.share(matrix.place)} of {path} is computed and kept; run the same again to continue."
-            ) from None
+            share = report.share(matrix.place)
+            raise KeyboardInterrupt(f"{share} of {path} is computed and kept; run the same again to go on.") from None
         except ValueError:
             if matrix.place == START:  # nothing to continue, and the path is free for another try
                 matrix.discard()
@@ -266,15 +255,9 @@ def _is_finished(path: Path, sidecar: Sidecar) -> bool:
 
 def _sidecar(source: ComputedSource, metric: Any, dtype: np.dtype[Any]) -> Sidecar:
     params = dict(source.metric.params)
-    return Sidecar(
-        n=source.shape[0],
-        dtype=dtype.name,
-        symmetric=source.symmetric,
-        ids=None if source.ids is None else [str(i) for i in source.ids],
-        metric=source.metric.name,
-        parameters={name: _plain(value) for name, value in params.items()},
-        fingerprint={"objects": _known(source.objects), "metric": _known(metric), "parameters": _known(params)},
-    )
+    ids = None if source.ids is None else [str(i) for i in source.ids]
+    known = {"objects": _known(source.objects), "metric": _known(metric), "parameters": _known(params)}
+    return Sidecar(source.shape[0], dtype.name, source.symmetric, ids, source.metric.name, _plain(params), known)
 
 
 def _known(value: Any) -> str:

@@ -56,6 +56,10 @@ class Source(Protocol):
 class OwnSource:
     """The sources of this library; asking whether something has the protocol takes as long as a small fit."""
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64)
+
 
 class HoldsObjects(Source, Protocol):
     """A source that has, besides D, what a map needs to compare new objects later (see computed.py)."""
@@ -138,9 +142,7 @@ def candidate_rows(source: Source) -> NDArray[Any]:
         return np.asarray(source.D)  # type: ignore[attr-defined]
     if not rows_fit(source):
         n = source.shape[0]
-        raise ValueError(
-            f"This search needs the whole {n} x {n} matrix in memory, which is too large; choose search='auto'."
-        )
+        raise ValueError(f"This search needs the {n} x {n} matrix in memory, which is too large; choose search='auto'.")
     return columns(source, ALL).astype(np.float32 if source.dtype == np.float32 else np.float64, copy=False)
 
 
@@ -174,9 +176,8 @@ def mean_of_pairs(source: Source, m: FloatArray) -> float:
     """Mean dissimilarity of all N^2 pairs, a pair (i, l) counting m_i m_l."""
     n, p = source.shape[0], m / m.sum()  # shares: products of extreme weights leave the range of floats
     # Plain sums, no BLAS: the same bits at any number of threads.
-    return sum(
-        float((p[rows] * (source.block(rows, ALL) * p).sum(axis=1)).sum()) for rows in panels(n, rows_per_panel(n))
-    )
+    every = panels(n, rows_per_panel(n))
+    return sum(float((p[rows] * (source.block(rows, ALL) * p).sum(axis=1)).sum()) for rows in every)
 
 
 # --- matrices in memory or memory-mapped: whole, a part, condensed, or as many rows of a source as fit ---------------
@@ -258,10 +259,7 @@ class CondensedSource(OwnSource):
     v: NDArray[Any]
     n: int
     ids: Sequence[str] | None = None
-
-    @property
-    def symmetric(self) -> bool:
-        return True
+    symmetric = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -272,7 +270,8 @@ class CondensedSource(OwnSource):
         return self.v.dtype
 
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
-        i, l = self._positions(rows)[:, None], self._positions(cols)[None, :]
+        every = np.arange(self.n, dtype=np.intp)
+        i, l = every[rows][:, None], every[cols][None, :]
         low, high = np.minimum(i, l), np.maximum(i, l)
         on_diagonal = low == high
         # The formula has no place for the diagonal; position 0 is read instead and overwritten by zero.
@@ -282,9 +281,6 @@ class CondensedSource(OwnSource):
         values = plain(np.asarray(self.v[at]))
         values[on_diagonal] = 0
         return values
-
-    def _positions(self, index: Index) -> IntArray:
-        return np.arange(self.n, dtype=np.intp)[index]
 
 
 @runtime_checkable
@@ -324,10 +320,6 @@ class PartlyKeptSource(OwnSource):
     @property
     def shape(self) -> tuple[int, int]:
         return self.base.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.rows.dtype
 
     @property
     def ids(self) -> Sequence[str] | None:

@@ -55,15 +55,10 @@ def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0, places: Sequence
     names = [place[k] for place, k in zip(places, at, strict=True)] if places else (first_row + at[0], *at[1:])
     where = f"D[{', '.join(map(str, names))}]"
     if np.isnan(value):
-        raise ValueError(
-            f"{where} is NaN; every pair needs a dissimilarity. Fill in the missing entries or drop the point."
-        )
+        raise ValueError(f"{where} is NaN; every pair needs a dissimilarity. Fill in missing entries or drop points.")
     if value > 0:
         raise ValueError(f"{where} is inf; dissimilarities must be finite. Replace it by a large number.")
-    raise ValueError(
-        f"{where} is {value:g}; dissimilarities must be >= 0. "
-        "Negative values in data: subtract the minimum or pass a distance."
-    )
+    raise ValueError(f"{where} is {value:g}; dissimilarities must be >= 0. Negative values in data: pass a distance.")
 
 
 def warn_of_diagonal(diagonal: NDArray[Any], largest: float) -> None:
@@ -84,9 +79,7 @@ def is_symmetric(D: NDArray[Any]) -> bool:
     n = D.shape[0]
     for rows in panels(n, TILE):
         for cols in panels(n, TILE):
-            if cols.start < rows.start:
-                continue
-            if not np.array_equal(D[rows, cols], D[cols, rows].T):
+            if cols.start >= rows.start and not np.array_equal(D[rows, cols], D[cols, rows].T):
                 return False
     return True
 
@@ -95,10 +88,7 @@ def check_queries(D: Any, n_columns: int, what: str, who: str, signed: bool = Fa
     """(n_query, n_columns) dissimilarities from queries to training points or prototypes; negative ones if signed."""
     D = as_numbers(D.to_numpy() if hasattr(D, "iloc") else D)
     if D.ndim != 2:
-        raise ValueError(
-            f"Expected a 2-D array of dissimilarities (n_query, {n_columns}), got a {D.ndim}-D array. "
-            "Reshape your data: one row per query."
-        )
+        raise ValueError(f"Expected a 2-D array (n_query, {n_columns}), got a {D.ndim}-D array. Reshape your data.")
     for rows in panels(D.shape[0], rows_per_panel(max(1, D.shape[1]))):
         refuse_bad_entries(np.abs(D[rows]) if signed else D[rows], rows.start)
     if D.shape[1] != n_columns:
@@ -147,29 +137,26 @@ def as_objects(X: Any, metric: BoundMetric, *, vectors: bool | None = None) -> A
     vectors : for a metric of any objects, whether the rows of X are vectors; None decides by X (a numeric table or
         nested lists of numbers are vectors), prediction follows the training data.
     """
-    if metric.accepts == "vectors":
+    accepts = metric.metric.accepts
+    if accepts == "vectors":
         return check_vectors(X, metric.name, allow_nan=metric.metric.allow_nan)
-    if metric.accepts == "objects" and (_is_numeric_table(X) if vectors is None else vectors):
+    if accepts == "objects" and (_is_numeric_table(X) if vectors is None else vectors):
         return check_vectors(X, metric.name, allow_nan=True)
     is_frame = hasattr(X, "iloc") and hasattr(X, "columns")
-    if is_frame and metric.accepts in ("objects", "mixed tables"):
+    if is_frame and accepts in ("objects", "mixed tables"):
         return metric.prepared(list(X.itertuples(index=False, name=None)))
     if is_frame or isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__"):
         what = "one column of the frame, for example frame['sequence']" if is_frame else "a list of objects"
         raise ValueError(f"X is a {type(X).__name__}; pass a sequence of objects, one per data point: {what}.")
-    if metric.accepts.startswith("strings") and isinstance(X, np.ndarray) and X.ndim != 1:
-        raise ValueError(
-            f"The metric {metric.name!r} compares strings; this array has shape {X.shape}. Pass a list of strings."
-        )
+    if accepts.startswith("strings") and isinstance(X, np.ndarray) and X.ndim != 1:
+        raise ValueError(f"The metric {metric.name!r} compares a list of strings; this array has shape {X.shape}.")
     objects = list(X)
     if not objects:
         raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")
-    if metric.accepts == "strings":
+    if accepts == "strings":
         odd = next((i for i, s in enumerate(objects) if not isinstance(s, str)), None)
         if odd is not None:
-            raise ValueError(
-                f"X[{odd}] is a {type(objects[odd]).__name__}; the metric {metric.name!r} compares strings."
-            )
+            raise ValueError(f"X[{odd}] is a {type(objects[odd]).__name__}; {metric.name!r} compares strings.")
         objects = [str(s) for s in objects]
     return metric.prepared(objects)
 
@@ -188,9 +175,7 @@ def _is_numeric_table(X: Any) -> bool:
 def as_numbers(X: Any) -> NDArray[Any]:
     """X as an array of real numbers, without a copy if it is one already; a memory map stays a memory map."""
     if hasattr(X, "toarray"):
-        raise TypeError(
-            "Sparse data was passed, but the zeros of a dissimilarity matrix mean 'identical'; use X.toarray()."
-        )
+        raise TypeError("Sparse data was passed, but zeros of dissimilarities mean 'identical'; use X.toarray().")
     if np.ma.is_masked(X):
         raise ValueError("Some entries of the matrix are masked; every pair needs a dissimilarity. Fill them in.")
     try:

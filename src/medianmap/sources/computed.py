@@ -11,22 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import BoundMetric
+from ..metrics.letters import row_chunks
 from ..utils.progress import in_steps
 from ..utils.resumable import digest
 from ..utils.threads import outer_threads, run_chunks
-from .base import (
-    ALL,
-    DenseSource,
-    HoldsObjects,
-    Index,
-    OwnSource,
-    PartlyKeptSource,
-    Source,
-    fits,
-    panels,
-    partly_kept,
-    with_objects,
-)
+from .base import ALL, DenseSource, HoldsObjects, Index, OwnSource, Source, fits, panels, partly_kept, with_objects
 
 # Objects of a sample that are compared with all others between two steps of a progress bar.
 ROWS_PER_STEP = 32
@@ -62,10 +51,7 @@ class ComparedSource(ObjectSource):
         if self.ids is not None and self.matrix.ids is not None:
             for i, (own, other) in enumerate(zip(self.ids, self.matrix.ids, strict=True)):
                 if own != other:
-                    raise ValueError(
-                        f"Object {i} has the id {own!r}, but row {i} of the matrix has {other!r}; "
-                        "put both in the same order."
-                    )
+                    raise ValueError(f"Object {i} has the id {own!r}, row {i} of the matrix {other!r}; reorder one.")
 
     @property
     def evaluations(self) -> int:
@@ -110,10 +96,6 @@ class ComputedSource(ObjectSource):
     def symmetric(self) -> bool:
         return self.metric.symmetric
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64)
-
     def resolved(self, m: NDArray[np.float64]) -> ComputedSource:
         """The source with the parameters that the data, weighted by m (N,), determine."""
         return replace(self, metric=self.metric.resolved(self.objects, m))
@@ -125,15 +107,14 @@ class ComputedSource(ObjectSource):
         at, to = (i, l) if self.places is None else (self.places[i], self.places[l])
         right = take(self.objects, cols)
         self.count["evaluations"] += len(i) * len(l)
-        if self.metric.own_threads:
+        if self.metric.metric.own_threads:
             return self.metric.between(take(self.objects, rows), right, at, to, outer_threads(self.n_jobs))
         out = np.empty((len(i), len(l)))
 
         def fill(part: slice) -> None:
             out[part] = self.metric.between(take(self.objects, i[part]), right, at[part], to)
 
-        size = max(1, -(-len(i) // 16))
-        run_chunks(fill, list(panels(len(i), size)), self.n_jobs if self.metric.threaded else 1)
+        run_chunks(fill, row_chunks(len(i)), self.n_jobs if self.metric.metric.threaded else 1)
         return out
 
     def fill(self, D: NDArray[Any], rows: slice, cols: slice) -> None:
@@ -155,7 +136,7 @@ class ComputedSource(ObjectSource):
         D[rows, cols] = part
         D[cols, rows] = part.T
 
-    def kept(self) -> DenseSource | PartlyKeptSource:
+    def kept(self) -> Source:
         """The whole matrix if it fits in base.KEEP_BYTES, computed once (half of it if the metric is symmetric); else a
         source that keeps as many rows as fit and computes the others every time."""
         n = len(self.objects)

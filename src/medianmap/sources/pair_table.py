@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import refuse_duplicate_ids
-from .base import ALL, DenseSource, FloatArray, Index, IntArray, OwnSource, PartlyKeptSource, fits, partly_kept
+from .base import ALL, DenseSource, FloatArray, Index, IntArray, OwnSource, Source, fits, partly_kept
 
 Columns: TypeAlias = "tuple[str, str, str]"
 
@@ -96,10 +96,6 @@ class PairTable(OwnSource, ABC):
     def shape(self) -> tuple[int, int]:
         return len(self.ids), len(self.ids)
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64)
-
     def block(self, rows: Index, cols: Index) -> FloatArray:
         every = np.arange(len(self.ids))
         i, place_of_i = np.unique(every[rows], return_inverse=True)
@@ -110,7 +106,7 @@ class PairTable(OwnSource, ABC):
             return part
         return part[np.ix_(place_of_i, place_of_l)]
 
-    def kept(self) -> DenseSource | PartlyKeptSource:
+    def kept(self) -> Source:
         """The whole matrix, read by one query, if it fits in base.KEEP_BYTES; else as many rows as fit."""
         if not fits(len(self.ids)):
             return partly_kept(self)
@@ -190,9 +186,7 @@ class PairTable(OwnSource, ABC):
         types = self._column_types()
         if columns is None:
             if len(types) != 3:
-                raise ValueError(
-                    f"{self.where} has the columns {listing(types)}; name three as columns=(row, column, value)."
-                )
+                raise ValueError(f"{self.where} has the columns {listing(types)}; name three in columns=.")
             columns = list(types)
         if isinstance(columns, str) or len(columns) != 3:
             raise ValueError(f"columns is {columns!r}; name three, (row, column, value).")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,9 +17,7 @@ def refuse_duplicate_ids(ids: Sequence[str], name: str, what: str) -> None:
     seen: dict[str, int] = {}
     for k, each in enumerate(ids, 1):
         if each in seen:
-            raise ValueError(
-                f"{name}: {what}s {seen[each]} and {k} have the same id {each!r}; give every {what} an id of its own."
-            )
+            raise ValueError(f"{name}: {what}s {seen[each]} and {k} have the same id {each!r}; rename one.")
         seen[each] = k
 
 
@@ -66,15 +64,22 @@ def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
 
 def check_positive(value: Any, name: str) -> float:
     """A finite number > 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{name} is {value!r}; it must be a number > 0.")
-    return float(value)
+    return _number(value, name, "a number > 0", lambda x: 0 < x < np.inf)
 
 
 def check_nonnegative(value: Any, name: str) -> float:
     """A finite number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-        raise ValueError(f"{name} is {value!r}; it must be >= 0 and finite.")
+    return _number(value, name, ">= 0 and finite", lambda x: 0 <= x < np.inf)
+
+
+def check_beta(value: Any) -> float:
+    """A number in (0, 1]."""
+    return _number(value, "beta", "in (0, 1], where 1 leaves the labels out of training", lambda x: 0 < x <= 1)
+
+
+def _number(value: Any, name: str, what: str, is_good: Callable[[float], bool]) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_good(float(value)):
+        raise ValueError(f"{name} is {value!r}; it must be {what}.")
     return float(value)
 
 
@@ -88,13 +93,6 @@ def check_n_prototypes(K: int, n: int, name: str = "n_clusters") -> None:
     """1 <= K <= number of points that count."""
     if K > n:
         raise ValueError(f"{name} = {K} exceeds n_samples = {n}; ask for at most one prototype per data point.")
-
-
-def check_beta(value: Any) -> float:
-    """A number in (0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise ValueError(f"beta is {value!r}; it must be in (0, 1], where 1 leaves the labels out of training.")
-    return float(value)
 
 
 def check_flag(value: Any, name: str) -> bool:
