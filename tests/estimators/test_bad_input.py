@@ -38,7 +38,7 @@ BAD_FITS = {
     "1-D batch": (lambda: BatchKMeans(2).fit(np.ones(10)), "Reshape your data"),
     "text in a matrix": (lambda: precomputed().fit(np.full((3, 3), "x")), "real numbers"),
     "words in an object matrix": (lambda: precomputed().fit(np.full((3, 3), "x", object)), "not a number"),
-    "asymmetric condensed": (lambda: as_dissimilarity(np.ones(6), symmetric=False), "condensed vector .* is symmetric"),
+    "asymmetric condensed": (lambda: as_dissimilarity(np.ones(6), symmetric=False), "condensed vector .* one entry per pair"),
     "negative condensed": (lambda: precomputed().fit(-np.ones(6)), r"D\[0, 1\] is -1"),
     "K > N": (lambda: MedianKMeans(13, metric="precomputed").fit(D), "n_clusters = 13 exceeds n_samples = 12"),
     "K > N batch": (lambda: BatchNeuralGas(13).fit(X), "n_clusters = 13 exceeds n_samples = 12"),
@@ -141,7 +141,7 @@ BAD_FITS = {
     ),
     "VI of the wrong size": (
         lambda: MedianKMeans(2, metric="mahalanobis", metric_params={"VI": np.eye(2)}).fit(X),
-        "3 columns is 3 x 3",
+        "is 3 x 3",
     ),
     "singular covariance": (lambda: MedianKMeans(2, metric="mahalanobis").fit(X[:, [0, 0]]), "singular"),
     "a huge grid": (lambda: MedianSOM((3000, 3000)).fit(X), "9000000 exceeds"),
@@ -159,7 +159,7 @@ BAD_FITS = {
     "ids of the wrong number": (lambda: as_dissimilarity(D, ids=["a"]), "1 ids for 12 points"),
     "frame in two orders": (
         lambda: precomputed().fit(pd.DataFrame(D, index=list("abcdefghijkl"), columns=list("bacdefghijkl"))),
-        "Row 0 of the frame is named 'a' but column 0 is named 'b'",
+        "Row 0 of the frame is named 'a', column 0 'b'",
     ),
 }
 

@@ -172,6 +172,5 @@ def _mirrored(
                 f"{S[l, i]:g} the other; leave symmetric=True out and, if you like, "
                 "pass symmetrize='min', 'max' or 'mean'."
             )
-    mirrored = np.where(known, S, S.T)
     note = "" if symmetric else "no pair occurs in both directions: read as one triangle and mirrored"
-    return mirrored, note
+    return np.where(known, S, S.T), note

@@ -40,10 +40,7 @@ class Opened:
     @property
     def extension(self) -> str:
         """What the name ends in, in lower case, .gz left out: '.fasta' for 'x.FASTA.gz'."""
-        if self.path is None:
-            return ""
-        name = self.path.name.lower()
-        return Path(name.removesuffix(".gz")).suffix
+        return "" if self.path is None else Path(self.path.name.lower().removesuffix(".gz")).suffix
 
     def _refuse_lone_returns(self) -> None:
         """ValueError for text whose lines end as on old Macs: it would be read as one long line."""

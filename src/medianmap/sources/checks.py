@@ -149,7 +149,7 @@ def as_objects(X: Any, metric: BoundMetric, *, vectors: bool | None = None) -> A
         what = "one column of the frame, for example frame['sequence']" if is_frame else "a list of objects"
         raise ValueError(f"X is a {type(X).__name__}; pass a sequence of objects, one per data point: {what}.")
     if accepts.startswith("strings") and isinstance(X, np.ndarray) and X.ndim != 1:
-        raise ValueError(f"The metric {metric.name!r} compares a list of strings; this array has shape {X.shape}.")
+        raise ValueError(f"The metric {metric.name!r} compares strings, not an array of shape {X.shape}.")
     objects = list(X)
     if not objects:
         raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")
