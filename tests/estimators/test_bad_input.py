@@ -38,7 +38,7 @@ BAD_FITS = {
     "1-D batch": (lambda: BatchKMeans(2).fit(np.ones(10)), "Reshape your data"),
     "text in a matrix": (lambda: precomputed().fit(np.full((3, 3), "x")), "real numbers"),
     "words in an object matrix": (lambda: precomputed().fit(np.full((3, 3), "x", object)), "not a number"),
-    "asymmetric condensed": (lambda: as_dissimilarity(np.ones(6), symmetric=False), "condensed vector .* one entry per pair"),
+    "asymmetric condensed": (lambda: as_dissimilarity(np.ones(6), symmetric=False), "one entry per pair"),
     "negative condensed": (lambda: precomputed().fit(-np.ones(6)), r"D\[0, 1\] is -1"),
     "K > N": (lambda: MedianKMeans(13, metric="precomputed").fit(D), "n_clusters = 13 exceeds n_samples = 12"),
     "K > N batch": (lambda: BatchNeuralGas(13).fit(X), "n_clusters = 13 exceeds n_samples = 12"),

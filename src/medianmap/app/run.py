@@ -240,7 +240,7 @@ def compared(settings: FitSettings, given: Given, shop: Workshop) -> Source:
     """The dissimilarities of all pairs, which a next run can go on with."""
     source = computed(settings, given)
     # Vectors are compared faster than a file is written.
-    in_memory = source.metric.accepts == "vectors" and fits(len(given))
+    in_memory = source.metric.metric.accepts == "vectors" and fits(len(given))
     about = digest([given.ids, source.objects, source.metric.name, dict(source.metric.params)])
     path = None if in_memory else shop.state("dissimilarities.npy", about)
     matrix = all_pairs(
