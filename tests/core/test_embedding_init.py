@@ -19,10 +19,10 @@ from medianmap import (
     load,
     save,
 )
+from medianmap.core.engine import LANDMARKS, embedded, laid_out, landmark_coordinates, nearest_free, quantiles
 from medianmap.core.neighborhood import make_lattice
 from medianmap.core.quality import topographic_error
 from medianmap.core.spaces import MedianSpace
-from medianmap.core.start import LANDMARKS, embedded, laid_out, landmark_coordinates, nearest_free, quantiles
 from medianmap.core.vectors import VectorSpace
 
 LATTICES = [("hexagonal", False), ("hexagonal", True), ("rectangular", False), ("rectangular", True)]

@@ -14,8 +14,9 @@ from support.strategies import KINDS, matrix
 
 import medianmap.explore.health
 from medianmap import as_dissimilarity, check_dissimilarity
-from medianmap.explore.health import Finding, Health, entries, samples
-from medianmap.explore.health.samples import negative_share, occurrences, skewness, triangles, wilson
+from medianmap.explore import health as samples
+from medianmap.explore import health_entries as entries
+from medianmap.explore.health import Finding, Health, negative_share, occurrences, skewness, triangles, wilson
 from medianmap.sources import CondensedSource, DenseSource
 
 

@@ -21,9 +21,9 @@ from medianmap import (
     as_dissimilarity,
     k_path,
 )
+from medianmap.core.engine import spread
 from medianmap.core.quality import medoid_silhouette
 from medianmap.core.spaces import MedianSpace
-from medianmap.core.start import spread
 from medianmap.core.vectors import VectorSpace
 from medianmap.estimators.base import BaseMap
 from medianmap.estimators.fit import as_generator

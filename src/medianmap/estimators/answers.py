@@ -26,11 +26,6 @@ class MapAnswers:
         """An unfitted copy with other parameters, for X as `Space.training_data` gives it."""
         return clone(self).set_params(**params)
 
-    @property
-    def _answering_map(self) -> Self:
-        """The fitted map that answers for this model."""
-        return self
-
     def _reads_matrix(self, X: Any = None) -> bool:
         """Whether X, or by default anything, is read as dissimilarities rather than as objects or vectors."""
         return False
@@ -61,10 +56,6 @@ class MapAnswers:
     def _between_prototypes(self) -> FloatArray:
         """(K, K) dissimilarities between the prototypes of a map that does not need a matrix for it."""
         raise NotImplementedError
-
-    def _exemplar_objects(self) -> Any:
-        """The K objects that show what the prototypes are like; None if the map does not hold them."""
-        return self.cluster_centers_
 
     def _object_metric(self, fitted: bool) -> BoundMetric | None:
         """The metric that compares objects, with its parameters as passed or as fixed by the fit; None for vectors."""

@@ -13,11 +13,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.assignment import OnLattice, Rank, Winner
-from ..core.engine import Epoch, State
+from ..core.engine import Epoch, State, explicit
 from ..core.neighborhood import geometric, make_lattice
 from ..core.quality import quantization_error
 from ..core.spaces import MedianSpace, RelationalSpace, Space
-from ..core.start import explicit
 from ..metrics.base import BoundMetric
 from ..metrics.registry import bind
 from ..search.frame import FieldWeights, RankWeights, Weights
@@ -199,16 +198,7 @@ class BaseMap(
         """The user's init, indices counted among the points `keep`; None if the start is to be drawn."""
         if isinstance(self.init, str):
             return None
-        n = given.n_points
-        start = explicit(self.init, K, n, n_features=given.n_features, distinct=self._distinct_start())
-        if start.ndim == 2:
-            return start
-        place = np.full(n, -1, np.intp)
-        place[keep] = np.arange(len(keep))
-        weightless = start[place[start] < 0]
-        if len(weightless):
-            raise ValueError(f"init names point {weightless[0]}, whose sample_weight is 0; choose points that count.")
-        return place[start]
+        return explicit(self.init, K, given.n_points, keep, given.n_features, distinct=self._distinct_start())
 
     def _checked_start(self, prototypes: NDArray[Any], K: int) -> NDArray[Any]:
         """The prototypes of the previous fit, if there are as many as are wanted now."""
@@ -235,6 +225,15 @@ class BaseMap(
         # Not transform(): that may return a frame when set_output asks for one.
         with limited(self.n_jobs):
             return self._to_prototypes(X)
+
+    @property
+    def _answering_map(self) -> Self:
+        """The fitted map that answers for this model."""
+        return self
+
+    def _exemplar_objects(self) -> Any:
+        """The K objects that show what the prototypes are like; None if the map does not hold them."""
+        return self.cluster_centers_
 
     @property
     def _n_features_out(self) -> int:

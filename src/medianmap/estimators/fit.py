@@ -22,13 +22,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from ..core.assignment import Assignment, nearest
-from ..core.engine import OnEpoch, Problem, State, anneal, looked_at, run_all
+from ..core.engine import OnEpoch, Problem, State, anneal, looked_at, run_all, start_points
 from ..core.label_term import LabelTerm
 from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
 from ..core.quality import inertia
 from ..core.spaces import MedianSpace, Space, snapped
-from ..core.start import start_points
 from ..refine import refine_som, swap_medoids
 from ..refine.labelled import labelled_source, settled_labels
 from ..sources.base import FloatArray, IntArray

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.engine import State
+from ..core.engine import State, spread
 from ..core.quality import medoid_silhouette
-from ..core.start import spread
 from ..estimators.base import BaseMap
 from ..estimators.fit import Trained
 from ..sources.base import FloatArray, IntArray

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.start import LANDMARKS
+from ..core.engine import LANDMARKS
 from ..estimators.fit import as_generator
 from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_count

@@ -13,11 +13,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...sources import DenseSource, Source, panels
-from ...sources.base import IntArray
-from ...sources.checks import TILE
-from ...utils.files import counted
-from ...utils.progress import OnProgress, step
+from ..sources import DenseSource, Source, panels
+from ..sources.base import IntArray
+from ..sources.checks import TILE
+from ..utils.files import counted
+from ..utils.progress import OnProgress, step
 
 Level: TypeAlias = Literal["ok", "note", "warning", "error"]
 Verdict: TypeAlias = tuple[Level, str, dict[str, Any]]  # level, sentence and value of a finding
