@@ -30,19 +30,14 @@ class PassProgress:
     def after(self, prototypes: Prototypes | None, cost: PatchCost) -> PassProgress:
         """The progress after one more patch; merged prototypes, for which no point is read, are no patch."""
         return replace(
-            self,
-            prototypes=prototypes,
-            n_patches=self.n_patches + (cost.n_read > 0),
-            n_seen=self.n_seen + cost.n_read,
-            evaluations=self.evaluations + cost.evaluations,
-            epochs=self.epochs + cost.epochs,
-        )
+            self, prototypes=prototypes, n_patches=self.n_patches + (cost.n_read > 0), n_seen=self.n_seen + cost.n_read,
+            evaluations=self.evaluations + cost.evaluations, epochs=self.epochs + cost.epochs,
+        )  # fmt: skip
 
 
 def write_checkpoint(path: str | os.PathLike[str], progress: PassProgress) -> None:
     """Write atomically: the checkpoint before stays until this one is complete."""
-    writer = Writer()
-    prototypes = progress.prototypes
+    writer, prototypes = Writer(), progress.prototypes
     content = {
         "about": progress.about,
         "counts": [progress.seed, progress.n_patches, progress.n_seen, progress.evaluations, progress.epochs],

@@ -9,14 +9,7 @@ from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    MetaEstimatorMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn import base
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -29,19 +22,9 @@ from ..estimators.views import ModelViews
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from ..utils.threads import limited
+from . import one_pass
 from .checkpoint import PassProgress, read_checkpoint
 from .input import DataInPatches, Input, StreamInPatches, distance_blocks, is_stream, one_more_patch, read_input
-from .one_pass import (
-    PassEstimate,
-    PatchRecord,
-    TrainedByPass,
-    advanced,
-    estimate_pass,
-    learned_labels,
-    pass_as_tree,
-    pass_in_sequence,
-    patch_reporter,
-)
 from .one_patch import PatchSettings, names_points
 from .plan import CostOfPatch, PatchPlan, cost_of_sequence, cost_of_tree, plan_patches
 from .points import Comparison, Prototypes, map_of_prototypes, prototypes_of_map
@@ -49,25 +32,16 @@ from .tree import task_runner
 
 MERGES = ("sequential", "tree")
 OF_THE_MAP = (
-    "cluster_centers_",
-    "medoid_indices_",
-    "exemplar_indices_",
-    "prototype_ids_",
-    "lattice_",
-    "n_features_in_",
+    "cluster_centers_", "medoid_indices_", "exemplar_indices_", "prototype_ids_", "lattice_", "n_features_in_",
     "feature_names_in_",
-)
+)  # fmt: skip
 
 
 @parameters
 class PatchClusterer(
-    ModelViews,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    MetaEstimatorMixin,
-    BaseEstimator,
-):
+    ModelViews, base.ClassNamePrefixFeaturesOutMixin, base.TransformerMixin, base.ClusterMixin,
+    base.MetaEstimatorMixin, base.BaseEstimator,
+):  # fmt: skip
     """Train any map on huge data in one pass: each patch is clustered together with the prototypes so far.
 
     Each prototype represents the points seen so far that it is nearest to, and enters the next patch as a point of that
@@ -178,7 +152,7 @@ class PatchClusterer(
     n_jobs: int | None = None
     client: Any = None
     verbose: int = 0
-    on_patch: Callable[[PatchRecord], Any] | None = None
+    on_patch: Callable[[one_pass.PatchRecord], Any] | None = None
 
     # --- fitting ------------------------------------------------------------------------------------------------------
 
@@ -207,20 +181,19 @@ class PatchClusterer(
         """
         with self._session():
             fitted = getattr(self, "map_", None)
-            found, patch, progress = one_more_patch(
-                self.estimator, X, sample_weight, self._so_far(), fitted, self.n_jobs
-            )
+            of_x = X, sample_weight, self._so_far(), fitted, self.n_jobs
+            found, patch, progress = one_more_patch(self.estimator, *of_x)
             if fitted is not None and found.features and not self.estimator._reads_matrix():
                 validate_data(self, X, reset=False, skip_check_array=True)
-            self._finish(found, advanced(self._settings(None), found.compared, progress, patch))
+            self._finish(found, one_pass.advanced(self._settings(None), found.compared, progress, patch))
         return self
 
     def _train(
         self, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: State | None = None
-    ) -> TrainedByPass:
+    ) -> one_pass.TrainedByPass:
         """A pass, with labels where there are any."""
         with self._session():
-            progress = PassProgress(_seed(self.estimator))
+            progress = self._at_start()
             if self.checkpoint is not None:
                 progress = read_checkpoint(self.checkpoint) or progress
             data = self._data(X, sample_weight, supervision, progress.seed)
@@ -229,22 +202,22 @@ class PatchClusterer(
                 settings = replace(
                     settings, classes=data.labels.classes, beta=supervision.beta, scaled=supervision.scaled
                 )
-            report = patch_reporter(data.plan, self.verbose, self.on_patch)
+            rest = self.max_evaluations, one_pass.patch_reporter(data.plan, self.verbose, self.on_patch)
             if self.merge == "tree":
                 with task_runner(settings, self.client, self.n_jobs) as runner:
-                    passed = pass_as_tree(settings, data, progress, runner, self.max_evaluations, report)
+                    data, progress, stopped = one_pass.pass_as_tree(settings, data, progress, runner, *rest)
             else:
-                passed = pass_in_sequence(settings, data, progress, self.checkpoint, self.max_evaluations, report)
-            data, progress, stopped = passed
+                passed = one_pass.pass_in_sequence(settings, data, progress, self.checkpoint, *rest)
+                data, progress, stopped = passed
             prototypes = progress.prototypes
             n = 0 if prototypes is None else prototypes.n
             check_n_prototypes(settings.n_prototypes, n, "the number of prototypes")
             assert prototypes is not None
             self._finish(data.found, progress, stopped, self._of_all_points(data, prototypes))
-        Y = np.empty((0, 0)) if data.labels is None else learned_labels(data.found.compared, prototypes)
-        return TrainedByPass(data, prototypes, State(prototypes.places, Y))
+        Y = np.empty((0, 0)) if data.labels is None else one_pass.learned_labels(data.found.compared, prototypes)
+        return one_pass.TrainedByPass(data, prototypes, State(prototypes.places, Y), data.labels)
 
-    def estimate(self, X: Any, n_points: int | None = None) -> PassEstimate:
+    def estimate(self, X: Any, n_points: int | None = None) -> one_pass.PassEstimate:
         """Estimate what a sequential pass over data like X takes: patches, dissimilarities, seconds, memory.
 
         Parameters
@@ -266,7 +239,7 @@ class PatchClusterer(
                     f"X holds {n} points, but a patch has {plan.patch_size}; pass one patch or, better, four."
                 )
             data = DataInPatches(found, np.ones(n), None, np.arange(n), plan)
-            return estimate_pass(self._settings(N), data, evaluations)
+            return one_pass.estimate_pass(self._settings(N), data, evaluations)
 
     # --- predicting ---------------------------------------------------------------------------------------------------
 
@@ -320,8 +293,7 @@ class PatchClusterer(
         if self.merge == "sequential" and self.client is not None:
             raise ValueError("client needs merge='tree'; sequential patches cannot run in parallel.")
         # Where processes share the work, each has one thread.
-        threads = 1 if self.merge == "tree" else self.n_jobs
-        with reporting(self.verbose), limited(threads):
+        with reporting(self.verbose), limited(1 if self.merge == "tree" else self.n_jobs):
             yield
 
     def _so_far(self) -> PassProgress:
@@ -329,10 +301,14 @@ class PatchClusterer(
         if hasattr(self, "_progress"):
             return self._progress
         if not hasattr(self, "map_"):
-            return PassProgress(_seed(self.estimator))
+            return self._at_start()
         prototypes = prototypes_of_map(self.map_, getattr(self, "carried_indices_", None))
         counts = self.n_patches_, self.n_samples_seen_, self.n_evaluations_, self.n_iter_
-        return PassProgress(_seed(self.estimator), prototypes, *counts)
+        return PassProgress(self._at_start().seed, prototypes, *counts)
+
+    def _at_start(self) -> PassProgress:
+        """No progress yet; the seed of all patches is drawn once from the map's random_state."""
+        return PassProgress(int(as_generator(self.estimator.random_state).integers(2**63)))
 
     def _data(
         self, X: Any, sample_weight: Any, supervision: Supervision | None, seed: int
@@ -398,15 +374,10 @@ class PatchClusterer(
         others = {**found.features, "n_iter_": progress.epochs}
         fitted = map_of_prototypes(self.estimator, prototypes, found.compared, found.ids, others)
         attributes: dict[str, Any] = {
-            "map_": fitted,
-            "multiplicities_": fitted.hits_,
-            "n_samples_seen_": progress.n_seen,
-            "n_patches_": progress.n_patches,
-            "n_evaluations_": progress.evaluations,
-            "n_iter_": progress.epochs,
-            "stopped_early_": stopped,
-            **(of_all_points or {}),
-        }
+            "map_": fitted, "multiplicities_": fitted.hits_, "n_samples_seen_": progress.n_seen,
+            "n_patches_": progress.n_patches, "n_evaluations_": progress.evaluations, "n_iter_": progress.epochs,
+            "stopped_early_": stopped, **(of_all_points or {}),
+        }  # fmt: skip
         attributes |= {name: getattr(fitted, name) for name in OF_THE_MAP if hasattr(fitted, name)}
         if prototypes.per:  # of combinations
             attributes["carried_indices_"] = prototypes.places
@@ -446,13 +417,8 @@ class PatchClusterer(
 
     def _reseeded(self, seed: int) -> Self:
         """An unfitted copy that starts from this seed and will have labels_."""
-        copy: Self = clone(self)
+        copy: Self = base.clone(self)
         return copy.set_params(estimator__random_state=seed, compute_labels=True, checkpoint=None)
-
-
-def _seed(estimator: BaseMap) -> int:
-    """The seed of all patches, drawn once from the map's random_state."""
-    return int(as_generator(estimator.random_state).integers(2**63))
 
 
 def check_patch_size(K: int, n: int) -> None:

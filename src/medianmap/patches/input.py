@@ -107,9 +107,9 @@ class DataInPatches:
     def patch_size(self) -> int:
         return self.plan.patch_size
 
-    def opened(self) -> tuple[DataInPatches, Iterator[Patch]]:
-        """The data and their patches."""
-        return self, self.patches()
+    def opened(self) -> tuple[DataInPatches, Patch, Iterator[Patch]]:
+        """The data, their first patch, and all patches."""
+        return self, next(self.patches()), self.patches()
 
     def patches(self) -> Iterator[Patch]:
         """One patch after the other; points of weight 0 are left out of them."""
@@ -135,29 +135,24 @@ class StreamInPatches:
     labels: None = None
     plan: None = None
 
-    def opened(self) -> tuple[StreamInPatches, Iterator[Patch]]:
-        """The stream with what its first points fix, and all its patches."""
-        first = self._next(0)
+    def opened(self) -> tuple[StreamInPatches, Patch, Iterator[Patch]]:
+        """The stream with what its first points fix, its first patch, and all patches."""
+        first = next(self._patches(0), None)
         if first is None:
-            return self, iter(())
+            raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")
         known = replace(self, found=self.found.fixed_by(first.points, first.points, first.m))
-        return known, chain([first], known._later(first.n_read))
+        return known, first, chain([first], known._patches(first.n_read))
 
-    def _later(self, seen: int) -> Iterator[Patch]:
-        while (patch := self._next(seen)) is not None:
+    def _patches(self, seen: int) -> Iterator[Patch]:
+        """The patches after the first `seen` points."""
+        while items := list(islice(self.objects, self.patch_size)):
+            try:
+                patch = Patch.unlabelled(self.found.checked(items), seen, np.ones(len(items)))
+            except (TypeError, ValueError) as error:
+                where = f"points {seen} to {seen + len(items) - 1} of the stream, counted from 0 there"
+                raise type(error)(f"{error} (Among {where}.)") from error
             yield patch
-            seen += patch.n_read
-
-    def _next(self, seen: int) -> Patch | None:
-        """The patch after the first `seen` points; None at the end of the stream."""
-        items = list(islice(self.objects, self.patch_size))
-        if not items:
-            return None
-        try:
-            return Patch.unlabelled(self.found.checked(items), seen, np.ones(len(items)))
-        except (TypeError, ValueError) as error:
-            where = f"points {seen} to {seen + len(items) - 1} of the stream, counted from 0 there"
-            raise type(error)(f"{error} (Among {where}.)") from error
+            seen += len(items)
 
 
 # --- one more patch, for partial_fit ----------------------------------------------------------------------------------
@@ -178,9 +173,14 @@ def one_more_patch(
     elif fitted is None:
         found = Input(comparison_of(estimator, n_jobs))
         points = found.checked(X)
-    else:
-        found, progress = _like_before(progress, fitted, n_jobs)
-        points = found.checked(X)
+    else:  # points of the kind, and under the metric with the parameters, of the patches before
+        columns = {k: v for k, v in vars(fitted).items() if k in ("n_features_in_", "feature_names_in_")}
+        found = Input(comparison_of(fitted, n_jobs, fitted=True), features=columns, begun=True)
+        points, before = found.checked(X), progress.prototypes
+        if before is not None:
+            known = found.compared.with_dissimilarities(before)
+            read = 0 if known is before or known.D is None else known.D.size
+            progress = replace(progress, prototypes=known, evaluations=progress.evaluations + read)
     m = check_weights(sample_weight, len(points))
     if fitted is None:
         check_n_prototypes(estimator._size()[0], int(np.count_nonzero(m)), "the number of prototypes")
@@ -199,9 +199,8 @@ def _of_extended_block(D: Any, progress: PassProgress) -> tuple[Input, IntArray,
         raise ValueError(
             f"The block has {block.shape[0]} rows, the first {K} of them for the prototypes so far; add new points."
         )
-    compared = MatrixComparison(block)
+    compared, rows = MatrixComparison(block), np.arange(K)
     if before is not None:
-        rows = np.arange(K)
         before = compared.with_dissimilarities(replace(before, points=rows))
         assert before.D is not None
         # It is easily forgotten that several points carry one combination.
@@ -214,14 +213,3 @@ def _of_extended_block(D: Any, progress: PassProgress) -> tuple[Input, IntArray,
         progress = replace(progress, prototypes=before)
     found = Input(compared, features={"n_features_in_": progress.n_seen + n}, begun=True)
     return found, np.arange(K, K + n), progress
-
-
-def _like_before(progress: PassProgress, fitted: BaseMap, n_jobs: int | None) -> tuple[Input, PassProgress]:
-    """Points of the kind, and under the metric with the parameters, of the patches before."""
-    columns = {name: value for name, value in vars(fitted).items() if name in ("n_features_in_", "feature_names_in_")}
-    found = Input(comparison_of(fitted, n_jobs, fitted=True), features=columns, begun=True)
-    if progress.prototypes is not None:
-        known = found.compared.with_dissimilarities(progress.prototypes)
-        read = 0 if known is progress.prototypes or known.D is None else known.D.size
-        progress = replace(progress, prototypes=known, evaluations=progress.evaluations + read)
-    return found, progress

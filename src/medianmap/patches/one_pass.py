@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -65,8 +65,7 @@ def patch_reporter(plan: PatchPlan | None, verbose: int, on_patch: Callable[[Pat
         rate = fresh / max(seconds, 1e-9)
         left = None if n_points is None else max(0, n_points - progress.n_seen) / max(rate, 1e-9)
         counts = progress.n_seen, progress.evaluations, progress.epochs
-        planned = None if plan is None else plan.n_seen
-        record = PatchRecord(progress.n_patches, planned, *counts, seconds, rate, left)
+        record = PatchRecord(progress.n_patches, None if plan is None else plan.n_seen, *counts, seconds, rate, left)
         if verbose or EPOCH_WATCHER.get() is not None:
             logger.info("patch %d of %s: %d points seen, %d dissimilarities, %.0f points/s%s", record.n_patches,
                         record.n_patches_planned or "a stream", record.n_samples_seen, record.n_evaluations, rate,
@@ -85,32 +84,21 @@ def advanced(settings: PatchSettings, compared: Comparison, progress: PassProgre
     return progress.after(*cluster_patch(settings, compared, progress.prototypes, patch, seed))
 
 
-def opened(data: InPatches) -> tuple[InPatches, Patch, Iterator[Patch]]:
-    """The data, their first patch, and all patches."""
-    data, patches = data.opened()
-    first = next(patches, None)
-    if first is None:
-        raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")
-    return data, first, chain([first], patches)
-
-
 def pass_in_sequence(
-    settings: PatchSettings,
-    data: InPatches,
-    progress: PassProgress,
-    checkpoint: str | os.PathLike[str] | None,
-    max_evaluations: int | None,
-    report: Report,
-) -> PassResult:
+    settings: PatchSettings, data: InPatches, progress: PassProgress, checkpoint: str | os.PathLike[str] | None,
+    max_evaluations: int | None, report: Report,
+) -> PassResult:  # fmt: skip
     """Patch after patch, from the progress of the checkpoint or from none."""
-    data, first, patches = opened(data)
+    data, first, patches = data.opened()
     compared, seen_before = data.found.compared, progress.n_seen
     if checkpoint is not None:
         check_target(Path(checkpoint))
         plan = data.patch_size if data.plan is None else astuple(data.plan)
         about = digest((settings.about(), plan, compared.sample(first.points), data.m, first.Y))
-        skip(patches, progress, about, checkpoint)
+        other = "" if progress.about in ("", about) else "other data, another map or other settings"
+        refuse_other(checkpoint, other, "choose another file for this run, or delete that one.")
         progress = replace(progress, about=about)
+        skip(patches, progress, checkpoint)
     stopped = data.plan is not None and data.plan.stops_early
     for patch in patches:
         if data.plan is None and max_evaluations is not None and progress.n_patches:
@@ -124,10 +112,8 @@ def pass_in_sequence(
     return data, progress, stopped
 
 
-def skip(patches: Iterator[Patch], progress: PassProgress, about: str, checkpoint: str | os.PathLike[str]) -> None:
-    """Pass over the patches that are in the checkpoint; ValueError if it is of another run or of other data."""
-    other = "" if progress.about in ("", about) else "other data, another map or other settings"
-    refuse_other(checkpoint, other, "choose another file for this run, or delete that one.")
+def skip(patches: Iterator[Patch], progress: PassProgress, checkpoint: str | os.PathLike[str]) -> None:
+    """Pass over the patches that are in the checkpoint; ValueError if they have other points now."""
     if not progress.n_patches:
         return
     logger.info("Continuing after patch %d of the run in %s.", progress.n_patches, checkpoint)
@@ -140,15 +126,11 @@ def skip(patches: Iterator[Patch], progress: PassProgress, about: str, checkpoin
 
 
 def pass_as_tree(
-    settings: PatchSettings,
-    data: InPatches,
-    progress: PassProgress,
-    runner: Callable[[Comparison], Runner],
-    max_evaluations: int | None,
-    report: Report,
-) -> PassResult:
+    settings: PatchSettings, data: InPatches, progress: PassProgress, runner: Callable[[Comparison], Runner],
+    max_evaluations: int | None, report: Report,
+) -> PassResult:  # fmt: skip
     """All patches by themselves, then their prototypes; see `tree`."""
-    data, _, patches = opened(data)
+    data, _, patches = data.opened()
     compared, K = data.found.compared, settings.n_carried
     sizes: list[int] = []
     stopped = data.plan is not None and data.plan.stops_early
@@ -181,18 +163,14 @@ class TrainedByPass:
     data: InPatches
     prototypes: Prototypes
     state: State
-
-    @property
-    def labels(self) -> LabelVectors | None:
-        return self.data.labels
+    labels: LabelVectors | None
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, LabelVectors]]:
         """The labelled training data, block by block: dissimilarities to the prototypes, weights, labels."""
-        m, labels = self.data.m, self.data.labels
-        assert m is not None
-        assert labels is not None
+        assert self.data.m is not None
+        assert self.labels is not None
         for at, G in distance_blocks(self.data.found, self.prototypes):
-            yield G, m[at], labels.subset(at)
+            yield G, self.data.m[at], self.labels.subset(at)
 
 
 def learned_labels(compared: Comparison, prototypes: Prototypes) -> FloatArray:
@@ -202,9 +180,8 @@ def learned_labels(compared: Comparison, prototypes: Prototypes) -> FloatArray:
     if not known.any():
         raise ValueError("The budget ended the pass before any labelled point; raise max_evaluations, or shuffle=True.")
     if not known.all():
-        D = prototypes.among(compared)
-        nearest = np.flatnonzero(known)[D[~known][:, known].argmin(axis=1)]
-        Y[~known] = Y[nearest]
+        D = prototypes.among(compared)[np.ix_(~known, known)]
+        Y[~known] = Y[known][D.argmin(axis=1)]
     return Y
 
 

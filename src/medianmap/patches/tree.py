@@ -37,18 +37,15 @@ def merged_tree(
 
     The last is the result of the whole.
     """
-    level, results = 0, []
-    for result in runner(patches, (seed_of(seed, 0, number) for number in count())):
-        results.append(result[0])
-        yield result
-    while len(results) > 1:
-        level += 1
-        groups = [results[k : k + width] for k in range(0, len(results), width)]
-        unions = (Patch.joined(compared, *group) for group in groups)
+    for level in count():
         results = []
-        for result in runner(unions, (seed_of(seed, level, number) for number in range(len(groups)))):
+        for result in runner(patches, map(partial(seed_of, seed, level), count())):
             results.append(result[0])
             yield result
+        if len(results) <= 1:
+            return
+        groups = [results[k : k + width] for k in range(0, len(results), width)]
+        patches = (Patch.joined(compared, *group) for group in groups)
 
 
 @contextmanager
