@@ -181,11 +181,10 @@ class PatchClusterer(
         """
         with self._session():
             fitted = getattr(self, "map_", None)
-            of_x = X, sample_weight, self._so_far(), fitted, self.n_jobs
-            found, patch, progress = one_more_patch(self.estimator, *of_x)
+            found, patch, before = one_more_patch(self.estimator, X, sample_weight, self._so_far(), fitted, self.n_jobs)
             if fitted is not None and found.features and not self.estimator._reads_matrix():
                 validate_data(self, X, reset=False, skip_check_array=True)
-            self._finish(found, one_pass.advanced(self._settings(None), found.compared, progress, patch))
+            self._finish(found, one_pass.advanced(self._settings(None), found.compared, before, patch))
         return self
 
     def _train(
@@ -226,18 +225,13 @@ class PatchClusterer(
         n_points : number of points of the pass; by default those of X.
         """
         with self._session():
-            if is_stream(X):
-                raise ValueError(
-                    "X is a stream, which can be read only once; pass a list of some of its objects, and n_points."
-                )
+            refuse_stream(X, "pass a list of some of its objects, and n_points")
             found = read_input(self.estimator, X, np.ones, self.n_jobs)
             n = len(found.points)
             N = n if n_points is None else check_count(n_points, "n_points")
             plan, evaluations = self._patch_plan(N, found.compared, cost_of_sequence)
             if n < plan.patch_size:
-                raise ValueError(
-                    f"X holds {n} points, but a patch has {plan.patch_size}; pass one patch or, better, four."
-                )
+                raise ValueError(f"X holds {n} points, but a patch has {plan.patch_size}; pass one or, better, four.")
             data = DataInPatches(found, np.ones(n), None, np.arange(n), plan)
             return one_pass.estimate_pass(self._settings(N), data, evaluations)
 
@@ -245,10 +239,7 @@ class PatchClusterer(
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
         """`labels_` of a pass over X, (N,)."""
-        if is_stream(X):
-            raise ValueError(
-                "X is a stream, which can be read only once; call fit, then predict on a second stream or in parts."
-            )
+        refuse_stream(X, "call fit, then predict on a second stream or in parts")
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if self.compute_labels else self.predict(X)
 
@@ -419,6 +410,12 @@ class PatchClusterer(
         """An unfitted copy that starts from this seed and will have labels_."""
         copy: Self = base.clone(self)
         return copy.set_params(estimator__random_state=seed, compute_labels=True, checkpoint=None)
+
+
+def refuse_stream(X: Any, instead: str) -> None:
+    """ValueError if X is a stream."""
+    if is_stream(X):
+        raise ValueError(f"X is a stream, which can be read only once; {instead}.")
 
 
 def check_patch_size(K: int, n: int) -> None:

@@ -147,7 +147,7 @@ def pass_as_tree(
                 yield patch
 
     width = merge_width(data.patch_size, K)
-    for result in merged_tree(within_budget(), compared, runner(compared), progress.seed, width):
+    for result in merged_tree(within_budget(), runner(compared), progress.seed, width):
         progress = progress.after(*result)
         report(progress, progress.n_seen)
     return data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped

@@ -14,7 +14,7 @@ from ..estimators.base import BaseMap
 from ..estimators.fit import Supervision
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import take
-from .points import Comparison, Prototypes
+from .points import Comparison, Prototypes, joined
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,10 @@ class Patch:
         return Patch(take(self.points, which), self.places[which], self.m[which], self.Y[which], self.n_read)
 
     @classmethod
-    def joined(cls, compared: Comparison, *groups: Patch | Prototypes) -> Patch:
+    def joined(cls, *groups: Patch | Prototypes) -> Patch:
         """The points of all groups as one patch, in their order."""
-        points = groups[0].points
-        for group in groups[1:]:
-            points = compared.joined(points, group.points)
-        places, m, Y = zip(*((group.places, group.m, group.Y) for group in groups), strict=True)
-        return cls(points, np.concatenate(places), np.concatenate(m), np.concatenate(Y))
+        points, places, m, Y = zip(*((group.points, group.places, group.m, group.Y) for group in groups), strict=True)
+        return cls(joined(*points), np.concatenate(places), np.concatenate(m), np.concatenate(Y))
 
 
 @dataclass(frozen=True)
@@ -99,28 +96,24 @@ class PatchSettings:
         return type(self.estimator).__name__, params, classes, self.beta, self.scaled, self.warm_start
 
     def map_for(self, seed: int, first: IntArray | None) -> BaseMap:
-        """The map to train on an extended patch; first (n,): the places of its points if it is the first patch."""
+        """The map to train on an extended patch; first (n,): the ascending places of the points of the first patch."""
         fresh = self.estimator._for_refit({"random_state": seed})
-        if names_points(fresh.init):
-            fresh.set_params(init="random" if first is None else positions(fresh.init, first))
-        return fresh
+        if not names_points(fresh.init):
+            return fresh
+        if first is None:
+            return fresh.set_params(init="random")
+        missing = np.setdiff1d(fresh.init, first)
+        if len(missing):
+            raise ValueError(
+                f"init names point {missing[0]}, but the start must be points of the first patch with positive weight: "
+                f"{len(first)} points, {first[0]} to {first[-1]}. Choose points there, or a larger patch_size."
+            )
+        return fresh.set_params(init=np.searchsorted(first, fresh.init))
 
 
 def names_points(init: Any) -> bool:
     """Whether the start is given as numbers of data points, not as a method or as vectors."""
     return not isinstance(init, str) and np.ndim(init) == 1 and np.asarray(init).dtype.kind in "iu"
-
-
-def positions(init: Any, places: IntArray) -> IntArray:
-    """Where the data points `init` are among those of the first patch, whose places (n,) ascend."""
-    indices = np.asarray(init)
-    missing = np.setdiff1d(indices, places)
-    if len(missing):
-        raise ValueError(
-            f"init names point {missing[0]}, but the start must be points of the first patch with positive weight: "
-            f"{len(places)} points, {places[0]} to {places[-1]}. Choose points there, or a larger patch_size."
-        )
-    return np.searchsorted(places, indices)
 
 
 def cluster_patch(
@@ -136,16 +129,15 @@ def cluster_patch(
     counting = patch.counting()
     fitted = settings.map_for(seed, counting.places if before is None else None)
     if len(counting.m) + (0 if standing is None else len(standing.m)) < K:
-        alone, cost = _each_its_own(compared, before, patch, K)
-        return replace(alone, per=min(1, settings.per)), cost
+        alone, evaluations = _each_its_own(compared, before, patch, K)
+        return replace(alone, per=min(1, settings.per)), PatchCost(patch.n_read, evaluations, 0)
     data, evaluations = compared.extended(standing, counting.points, counting.places)
-    both = counting if standing is None else Patch.joined(compared, standing, counting)
+    both = counting if standing is None else Patch.joined(standing, counting)
     start = None
     if before is not None and settings.warm_start and before.n == K:
         start = _start(before, data, fitted)
-    m, y = both.m, both.Y
+    m, y, supervision = both.m, both.Y, None
     known: NDArray[np.bool_] = ~np.isnan(y).any(axis=1)  # type: ignore[assignment]
-    supervision = None
     if settings.classes is not None and known.any():
         labels = LabelVectors(settings.classes, np.where(known[:, None], y, 0.0), known)
         supervision = Supervision(labels, settings.beta, settings.scaled)
@@ -164,16 +156,13 @@ def cluster_patch(
     return Prototypes(take(both.points, at), both.places[at], hits, among, Y, per), cost
 
 
-def _each_its_own(
-    compared: Comparison, before: Prototypes | None, patch: Patch, K: int
-) -> tuple[Prototypes, PatchCost]:
-    """Fewer than K points have weight: each is a prototype, and points without weight fill up to K."""
+def _each_its_own(compared: Comparison, before: Prototypes | None, patch: Patch, K: int) -> tuple[Prototypes, int]:
+    """(prototypes, evaluations) where fewer than K points have weight: each is a prototype, others fill up to K."""
     data, evaluations = compared.extended(before, patch.points, patch.places)
-    both = patch if before is None else Patch.joined(compared, before, patch)
+    both = patch if before is None else Patch.joined(before, patch)
     order = np.argsort(both.m == 0, kind="stable")[:K]
     D = getattr(data, "D", None)  # vectors have none
-    prototypes = Prototypes(both.points, both.places, both.m, D, both.Y).subset(order)
-    return prototypes, PatchCost(patch.n_read, evaluations, 0)
+    return Prototypes(both.points, both.places, both.m, D, both.Y).subset(order), evaluations
 
 
 def _start(before: Prototypes, data: Any, fitted: BaseMap) -> State | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,11 +48,6 @@ class Prototypes:
         return len(self.m) // self.points_each
 
     @property
-    def multiplicities(self) -> FloatArray:
-        """(K,) the weight that each prototype represents."""
-        return self.m.reshape(self.n, -1).sum(axis=1)
-
-    @property
     def labels(self) -> FloatArray:
         """(K, C) label vectors of the prototypes."""
         return self.Y[:: self.points_each]
@@ -82,6 +78,11 @@ class Prototypes:
         return self.D if self.D is not None else compared.between(self.points, self.points)
 
 
+def joined(*groups: Any) -> Any:
+    """The points of all groups."""
+    return np.concatenate(groups) if isinstance(groups[-1], np.ndarray) else list(chain(*groups))
+
+
 class Comparison(Protocol):
     """How points of one kind are compared, and in which form they are held.
 
@@ -90,23 +91,16 @@ class Comparison(Protocol):
     """
 
     def extended(self, before: Prototypes | None, points: Any, places: IntArray) -> tuple[Any, int]:
-        """Training data of prototypes and patch together, and how many dissimilarities were evaluated or read.
+        """Training data of prototypes and patch, in this order, and how many dissimilarities were evaluated or read.
 
         places (n,) : the numbers by which errors name the points of the patch.
         """
-        ...
 
     def cost(self, n: int, K: int) -> int:
         """How many dissimilarities `extended` evaluates or reads for n points after K prototypes."""
-        ...
-
-    def joined(self, points: Any, more: Any) -> Any:
-        """The points of both."""
-        return np.concatenate([points, more]) if isinstance(more, np.ndarray) else [*points, *more]
 
     def between(self, points: Any, others: Any) -> FloatArray:
         """(n, k) dissimilarities from points to k others."""
-        ...
 
     def with_dissimilarities(self, prototypes: Prototypes) -> Prototypes:
         """The prototypes with the dissimilarities among them, which a model file does not hold."""
@@ -145,7 +139,7 @@ class VectorComparison(Comparison):
     n_jobs: int | None = None
 
     def extended(self, before: Prototypes | None, points: FloatArray, places: IntArray) -> tuple[FloatArray, int]:
-        return points if before is None else self.joined(before.points, points), 0
+        return points if before is None else joined(before.points, points), 0
 
     def cost(self, n: int, K: int) -> int:
         return 0
@@ -172,12 +166,13 @@ class MetricComparison(Comparison):
         D = source.kept().block(slice(None), slice(None))
         if before is None:
             return DenseSource(D, self.metric.symmetric), source.evaluations
-        joined, names = self.joined(before.points, points), np.append(before.places, places)
-        both = ComputedSource(joined, self.metric, None, self.n_jobs, places=names)
+        names = np.append(before.places, places)
+        both = ComputedSource(joined(before.points, points), self.metric, None, self.n_jobs, places=names)
         old, new = np.arange(len(before.m)), np.arange(len(before.m), len(names))
         forth = both.block(new, old)
         back = forth.T if self.metric.symmetric else both.block(old, new)
-        return _bordered(before, forth, back, D, self.metric.symmetric), source.evaluations + both.evaluations
+        extended = DenseSource(np.block([[before.D, back], [forth, D]]), self.metric.symmetric)
+        return extended, source.evaluations + both.evaluations
 
     def cost(self, n: int, K: int) -> int:
         halved = self.metric.symmetric and fits(n)
@@ -209,7 +204,8 @@ class MatrixComparison(Comparison):
             return DenseSource(np.ascontiguousarray(D), self.source.symmetric), D.size
         forth = self._read(points, before.points)
         back = forth.T if self.source.symmetric else self._read(before.points, points)
-        return _bordered(before, forth, back, D, self.source.symmetric), self.cost(len(points), len(before.m))
+        extended = DenseSource(np.block([[before.D, back], [forth, D]]), self.source.symmetric)
+        return extended, self.cost(len(points), len(before.m))
 
     def cost(self, n: int, K: int) -> int:
         return n * n + n * K * (1 if self.source.symmetric else 2)
@@ -230,13 +226,6 @@ class MatrixComparison(Comparison):
         return None
 
 
-def _bordered(
-    before: Prototypes, forth: NDArray[Any], back: NDArray[Any], D: NDArray[Any], symmetric: bool
-) -> DenseSource:
-    """The extended patch, prototypes first: rows are points, columns candidates."""
-    return DenseSource(np.block([[before.D, back], [forth, D]]), symmetric)
-
-
 def map_of_prototypes(
     estimator: BaseMap, prototypes: Prototypes, compared: Comparison, ids: Any, others: dict[str, Any]
 ) -> BaseMap:
@@ -246,7 +235,7 @@ def map_of_prototypes(
     """
     fitted: BaseMap = clone(estimator)
     p = prototypes
-    attributes = {**others, "hits_": p.multiplicities, **compared.attributes()}
+    attributes = {**others, "hits_": p.m.reshape(p.n, -1).sum(axis=1), **compared.attributes()}
     attributes |= fitted._carried_attributes(p.places, compared.objects(p.points), p.D, p.per, ids)
     if ids is not None:
         attributes["prototype_ids_"] = [ids[i] for i in p.places[:: p.points_each]]

@@ -7,7 +7,7 @@ how many workers there are, in which order they finish, or whether one dies and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import count
 from operator import call
@@ -30,9 +30,7 @@ def seed_of(seed: int, level: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, level, number]).generate_state(1)[0])
 
 
-def merged_tree(
-    patches: Iterable[Patch], compared: Comparison, runner: Runner, seed: int, width: int
-) -> Iterator[Result]:
+def merged_tree(patches: Iterable[Patch], runner: Runner, seed: int, width: int) -> Iterator[Result]:
     """Results of all tasks, level after level, with `width` sets of prototypes merged at a time.
 
     The last is the result of the whole.
@@ -45,7 +43,7 @@ def merged_tree(
         if len(results) <= 1:
             return
         groups = [results[k : k + width] for k in range(0, len(results), width)]
-        patches = (Patch.joined(compared, *group) for group in groups)
+        patches = (Patch.joined(*group) for group in groups)
 
 
 @contextmanager
@@ -56,16 +54,16 @@ def task_runner(settings: PatchSettings, client: Any, n_jobs: int | None) -> Ite
     """
     if client is None:
         yield lambda compared: _on_processes(settings, compared, n_jobs)
-    elif isinstance(client, str):
+        return
+    connection: Any = nullcontext(client)
+    if isinstance(client, str):
         distributed = require("distributed", "dask", "A Dask cluster")
         try:
-            connected = distributed.Client(client)
+            connection = distributed.Client(client)
         except (OSError, ValueError) as error:
             raise ValueError(f"No Dask scheduler answers at {client} ({error}).") from None
-        with connected:
-            yield lambda compared: _on_dask(settings, compared, connected)
-    else:
-        yield lambda compared: _on_dask(settings, compared, client)
+    with connection as connected:
+        yield lambda compared: _on_dask(settings, compared, connected)
 
 
 def _on_processes(settings: PatchSettings, compared: Comparison, n_jobs: int | None) -> Runner:
