@@ -69,7 +69,7 @@ __all__ = [  # noqa: RUF022
 # These names are modules. `report` can be called: importing anything of it would replace a function of that name.
 _MODULES = ("label_report", "report")
 # What lower folders ask of higher ones beside the public names, see utils/loading.py.
-_HOME_OF_VIEWS = {"notebook_view": ".report.notebook", "plot_model": ".report.plots"}
+_HOME_OF_VIEWS = {"summary_html": ".report.notebook", "plot_model": ".report.plots"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from medianmap.utils.loading import provide, provided
 def test_every_public_name_is_provided_and_loaded_when_asked_for():
     for name in set(medianmap.__all__) - {"__version__"}:
         assert provided(name) is getattr(medianmap, name)
-    assert callable(provided("notebook_view"))
+    assert callable(provided("summary_html"))
     assert callable(provided("plot_model"))
     asked = []
     provide("a name of this test", lambda: asked.append(1) or "found")

@@ -35,10 +35,10 @@ class ModelViews:
         return provided("plot_model")(self, what, X, y, ax=ax, **kwargs)
 
     def _repr_html_inner(self) -> str:
-        return str(provided("notebook_view")(self, super()._repr_html_inner()))  # type: ignore[misc]
+        return str(super()._repr_html_inner() + provided("summary_html")(self))  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
         if "text/html" in bundle:
-            bundle["text/html"] = provided("notebook_view")(self, bundle["text/html"])
+            bundle["text/html"] += provided("summary_html")(self)
         return bundle

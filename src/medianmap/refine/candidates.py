@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources import Source, as_dissimilarity, check_entries
-from ..sources.base import (
-    FloatArray,
-    IntArray,
-    candidate_rows,
-    columns,
-    kept_if_expensive,
-    panels,
-    rows_fit,
-    rows_per_panel,
-)
+from ..sources import as_dissimilarity, base, check_entries
+from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count, check_weights
 from ..utils.threads import run_chunks
 
@@ -49,7 +40,7 @@ class Candidates:
     whole : (N, N) if it is in memory or fits there; else None, and rows are read block by block.
     """
 
-    source: Source
+    source: base.Source
     whole: NDArray[Any] | None
 
     @property
@@ -59,14 +50,14 @@ class Candidates:
     @property
     def block_size(self) -> int:
         """How many rows are read at a time."""
-        return LARGEST_BLOCK if self.whole is not None else min(LARGEST_BLOCK, rows_per_panel(self.n))
+        return LARGEST_BLOCK if self.whole is not None else min(LARGEST_BLOCK, base.rows_per_panel(self.n))
 
     def rows(self, candidates: slice | IntArray) -> NDArray[Any]:
         """C[candidates], C-contiguous, float32 or float64."""
         if self.whole is not None:
             return np.ascontiguousarray(self.whole[candidates])
         dtype = np.float32 if self.source.dtype == np.float32 else np.float64
-        return columns(self.source, candidates).astype(dtype, copy=False)
+        return base.columns(self.source, candidates).astype(dtype, copy=False)
 
     def picked(self, candidates: IntArray) -> tuple[NDArray[Any], IntArray]:
         """(C, rows): C[rows] are the candidates' rows; copied only where the whole matrix is not in memory."""
@@ -92,10 +83,10 @@ def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, 
     if len(outside):
         raise ValueError(f"The exemplars hold the index {outside[0]}, but the data points are numbered 0 to {n - 1}.")
     most = np.iinfo(np.int64).max if max_swaps is None else check_count(max_swaps, "max_swaps", at_least=0)
-    source = kept_if_expensive(source)
+    source = base.kept_if_expensive(source)
     if source is not D:
         check_entries(source, len(w) * float(weights.sum()))
-    whole = candidate_rows(source) if rows_fit(source) else None
+    whole = base.candidate_rows(source) if base.rows_fit(source) else None
     return Candidates(source, whole), w.astype(np.intp), weights, most
 
 
@@ -115,5 +106,5 @@ def first_find(look: Callable[[slice], int], n: int, n_jobs: int | None) -> int:
         if r >= 0:
             found[which] = chunk.start + r
 
-    run_chunks(look_at, list(panels(n, AHEAD)), n_jobs)
+    run_chunks(look_at, list(base.panels(n, AHEAD)), n_jobs)
     return int(found.min(initial=n))

@@ -33,22 +33,10 @@ class LabelledSource:
     apart: FloatArray
     own: IntArray
     brought: IntArray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.base.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32 if self.base.dtype == np.float32 else np.float64)
-
-    @property
-    def symmetric(self) -> bool:
-        return self.base.symmetric and bool((self.own >= 0).all())
-
-    @property
-    def ids(self) -> Sequence[str] | None:
-        return self.base.ids
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    symmetric: bool
+    ids: Sequence[str] | None
 
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
         own, beta = self.own[rows], self.term.beta
@@ -74,7 +62,9 @@ def labelled_source(source: Source, term: LabelTerm) -> LabelledSource:
         brought[unknown] = own[known[source.block(known, unknown).argmin(axis=0)]]
     # Plain sums, no BLAS: the same bits at any number of threads.
     apart = np.stack([((distinct - one) ** 2).sum(axis=1) for one in distinct])
-    return LabelledSource(source, term, apart, own, brought)
+    dtype = np.dtype(np.float32 if source.dtype == np.float32 else np.float64)
+    symmetric = source.symmetric and not len(unknown)
+    return LabelledSource(source, term, apart, own, brought, source.shape, dtype, symmetric, source.ids)
 
 
 def settled_labels(
@@ -85,8 +75,7 @@ def settled_labels(
     They are updated from Y on until they are the means of the fields that they define.
     """
     for _ in range(100):
-        before = Y
-        Y = term.means(assignment(term.added_to(G, Y), sigma, m)[0], Y)
+        before, Y = Y, term.means(assignment(term.added_to(G, Y), sigma, m)[0], Y)
         if term.settled(before, Y):
             break
     return Y

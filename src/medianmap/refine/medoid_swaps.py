@@ -42,6 +42,7 @@ discarded. The result is that of one thread.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -66,15 +67,9 @@ KICKED = (0.05, 0.25, 0.1, 0.5)
 
 
 def swap_medoids(
-    D: Any,
-    medoids: Any,
-    m: Any = None,
-    *,
-    max_swaps: int | None = None,
-    plateau: bool = False,
-    kicks: int = 0,
+    D: Any, medoids: Any, m: Any = None, *, max_swaps: int | None = None, plateau: bool = False, kicks: int = 0,
     n_jobs: int | None = None,
-) -> Swapped:
+) -> Swapped:  # fmt: skip
     """Lower sum_i m_i min_j D[i, w_j] by single swaps to a local optimum: no swap of one medoid lowers it further.
 
     Parameters
@@ -103,8 +98,8 @@ def swap_medoids(
         kicked = best.medoids.copy()
         free = np.setdiff1d(np.arange(candidates.n), kicked)
         n = min(max(1, round(share * len(w))), len(free))
-        gone, new = rng.choice(len(w), n, replace=False), rng.choice(free, n, replace=False)
-        kicked[gone] = new
+        gone = rng.choice(len(w), n, replace=False)
+        kicked[gone] = rng.choice(free, n, replace=False)
         other = _descended(candidates, _MedoidState.of(candidates, kicked, weights), most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
@@ -145,16 +140,14 @@ def _descended(
 ) -> Swapped:
     """The optimum reached from a state, which is changed in place, by trying candidates in turn."""
     N = candidates.n
-    blocks = list(panels(N, candidates.block_size))
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
-    swaps = idle = turn = 0
-    while idle < N and swaps < most:
+    swaps = idle = 0
+    for block in cycle(panels(N, candidates.block_size)):
+        if idle >= N or swaps >= most:
+            break
         stop_if_asked()
         looks.report(idle)
-        block = blocks[turn % len(blocks)]
-        turn += 1
-        rows = candidates.rows(block)
-        at = 0
+        rows, at = candidates.rows(block), 0
         while at < len(rows) and idle < N and swaps < most:
             if parallel and idle >= PATIENCE:
                 found = state.first_improving(rows, block.start, at, n_jobs)

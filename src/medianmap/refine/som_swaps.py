@@ -93,16 +93,9 @@ def _path(
 
 
 def refine_som(
-    D: Any,
-    prototypes: Any,
-    lattice: Lattice,
-    sigma_end: float,
-    m: Any = None,
-    *,
-    weights: Callable[[float], FloatArray] | None = None,
-    max_swaps: int | None = None,
-    n_jobs: int | None = None,
-) -> Swapped:
+    D: Any, prototypes: Any, lattice: Lattice, sigma_end: float, m: Any = None, *,
+    weights: Callable[[float], FloatArray] | None = None, max_swaps: int | None = None, n_jobs: int | None = None,
+) -> Swapped:  # fmt: skip
     """`swap_som` at a width where neighbours count; the topographic error rises by at most 0.01, the final cost falls.
 
     A map is often annealed to a sigma where neighbours count nothing, and swaps at that width would lower the
@@ -152,8 +145,7 @@ def widths(weights: Callable[[float], FloatArray], lattice: Lattice, sigma_end: 
             continue
         while high / low > 1 + 1e-6:
             middle = (low * high) ** 0.5
-            below = weights(middle)[neighbors].max() < coupling
-            low, high = (middle, high) if below else (low, middle)
+            low, high = (middle, high) if weights(middle)[neighbors].max() < coupling else (low, middle)
         sigmas.append(high)
     return [*sigmas, sigma_end]
 
@@ -224,12 +216,11 @@ class _SomState:
         slopes = np.stack([s[self.who[0]], s[self.who[1]]])
         gaps = np.stack([self.least[1], self.least[2], self.e[l]]) - self.least[0]
         size, off = float((self.m * self.farthest).sum()), self._off()
+        state = self.m, self.e, self.least[0]
 
         def look(chunk: slice) -> int:
             C, rows = self.candidates.picked(todo[chunk])
-            return _first_improving(
-                C, rows, l, self.G[l], s, extremes, slopes, gaps, self.m, self.e, self.least[0], size, off
-            )
+            return _first_improving(C, rows, l, self.G[l], s, extremes, slopes, gaps, *state, size, off)
 
         # What is not in memory is read by one thread: a database or a user's function may not support more.
         return first_find(look, len(todo), self.n_jobs if self.candidates.whole is not None else 1)
@@ -265,11 +256,10 @@ class _SomState:
         return float((self.m * (low - least[0])).sum())
 
     def _shift(self, s: FloatArray, new: NDArray[Any], old: NDArray[Any]) -> None:
-        run_chunks(
-            lambda part: _shift(s, new, old, part.start, part.stop, self.e, self.least, self.who),
-            list(panels(len(self.m), POINTS)),
-            self.n_jobs,
-        )
+        def update(part: slice) -> None:
+            _shift(s, new, old, part.start, part.stop, self.e, self.least, self.who)
+
+        run_chunks(update, list(panels(len(self.m), POINTS)), self.n_jobs)
 
 
 @njit(cache=True, nogil=True)

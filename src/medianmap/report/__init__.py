@@ -51,17 +51,9 @@ class Report:
 
 
 def report(
-    model: Any,
-    X: Any,
-    *,
-    ids: Sequence[str] | None = None,
-    y: Any = None,
-    title: str | None = None,
-    health: Any = None,
-    settings: Mapping[str, Any] | None = None,
-    members: int | None = None,
-    points: Any = None,
-) -> Report:
+    model: Any, X: Any, *, ids: Sequence[str] | None = None, y: Any = None, title: str | None = None,
+    health: Any = None, settings: Mapping[str, Any] | None = None, members: int | None = None, points: Any = None,
+) -> Report:  # fmt: skip
     """Make a page to look at a fitted map: one HTML file that needs no network.
 
     Parameters

@@ -62,21 +62,16 @@ def alphabet_of(texts: Sequence[str]) -> str | None:
 
 
 def _texts(W: Sequence[str]) -> dict[str, Any]:
-    alphabet = alphabet_of(W)
-    most = min(MOST_LETTERS, max(LEAST_LETTERS, ALL_BYTES // len(W)))
-    data = [{"text": w[:most], "length": len(w)} for w in W]
-    return {"kind": "text", "data": data} if alphabet is None else {
-        "kind": "sequence", "alphabet": alphabet, "data": data
-    }  # fmt: skip
+    alphabet, most = alphabet_of(W), min(MOST_LETTERS, max(LEAST_LETTERS, ALL_BYTES // len(W)))
+    kind = {"kind": "text"} if alphabet is None else {"kind": "sequence", "alphabet": alphabet}
+    return {**kind, "data": [{"text": w[:most], "length": len(w)} for w in W]}
 
 
 def _in_words(thing: Any) -> str:
     """An object without a drawing, as text."""
     if isinstance(thing, set | frozenset):
-        return ", ".join(sorted(map(str, thing)))
-    if isinstance(thing, tuple | list):
-        return ", ".join(map(str, thing))
-    return str(thing)
+        thing = sorted(map(str, thing))
+    return ", ".join(map(str, thing)) if isinstance(thing, tuple | list) else str(thing)
 
 
 def _series(w: NDArray[Any], K: int) -> dict[str, Any]:

@@ -36,13 +36,9 @@ _DANGEROUS = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def page_content(
-    facts: dict[str, Any],
-    *,
-    title: str | None = None,
-    health: Any = None,
-    settings: Mapping[str, Any] | None = None,
-    members: int | None = None,
-) -> dict[str, Any]:
+    facts: dict[str, Any], *, title: str | None = None, health: Any = None,
+    settings: Mapping[str, Any] | None = None, members: int | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """What the page shows, numbers rounded, out of `summarize(..., structure=True)`.
 
     title : heading of the page. health : what `check_dissimilarity` found, or its dictionary.
@@ -55,34 +51,28 @@ def page_content(
     error = facts["quality"].get("topographic_error") if facts["n_prototypes"] > 1 else None
     content: dict[str, Any] = {
         "title": str(title) if title is not None else f"{facts['map']} of {facts['n_points']} points",
-        "map": facts["map"],
-        "dissimilarity": str(facts["metric"] or "squared Euclidean distance"),
-        "n_points": facts["n_points"],
-        "n_prototypes": facts["n_prototypes"],
+        "map": facts["map"], "dissimilarity": str(facts["metric"] or "squared Euclidean distance"),
+        "n_points": facts["n_points"], "n_prototypes": facts["n_prototypes"],
         "lattice": grid and {
             "kind": facts["lattice"], "rows": grid[0], "columns": grid[1], "periodic": facts["periodic"]
         },
-        "stress": None if facts["stress"] is None else numbers(facts["stress"], 4)[0],
-        "edges_left_out": facts["edges_left_out"],
+        "stress": _rounded(facts["stress"], 4), "edges_left_out": facts["edges_left_out"],
         "kind": "graph" if grid is None else "lattice",
         "empty": sum(neuron["points"] == 0 for neuron in facts["neurons"]),
         "quality": {
-            "quantization_error": numbers(facts["quality"]["quantization_error"])[0],
-            "mean_dissimilarity": numbers(facts["mean_dissimilarity"])[0],
-            "topographic_error": None if error is None else numbers(error)[0],
+            "quantization_error": _rounded(facts["quality"]["quantization_error"]),
+            "mean_dissimilarity": _rounded(facts["mean_dissimilarity"]), "topographic_error": _rounded(error),
         },
         "groups": {"n": n_groups, "colors": list(FILLS[:n_groups])},
         "neurons": [_neuron(neuron, bool(facts["classes"])) for neuron in facts["neurons"]],
-        "edges": [[a, b, numbers(d)[0], *count] for a, b, d, *count in facts["edges"]],
+        "edges": [[a, b, _rounded(d), *count] for a, b, d, *count in facts["edges"]],
         "exemplars": facts["exemplars"],
         "training": training and training | {
             "sigma": numbers(training["sigma"], 4), "quantization_error": numbers(training["quantization_error"])
         },
         "health": None if health is None else health.as_dict() if hasattr(health, "as_dict") else dict(health),
         "settings": {str(name): plain(value) for name, value in (settings or {}).items()},
-        "parameters": facts["parameters"],
-        "versions": facts["versions"],
-        "ramps": RAMPS,
+        "parameters": facts["parameters"], "versions": facts["versions"], "ramps": RAMPS,
         "classes": _pies(facts) if facts["classes"] else None,
         "class_names": [each["class"] for each in facts["classes"]],
     }  # fmt: skip
@@ -94,14 +84,9 @@ def page_content(
 def _neuron(neuron: dict[str, Any], labelled: bool) -> dict[str, Any]:
     shown: dict[str, Any] = {name: neuron[name] for name in ("neuron", "row", "column") if name in neuron}
     shown |= {
-        "x": numbers(neuron["x"])[0],
-        "y": numbers(neuron["y"])[0],
-        "hits": neuron["points"],
-        "u": _rounded(neuron["u"]),
-        "quality": _rounded(neuron["mean_dissimilarity"]),
-        "group": neuron["group"],
-        "exemplar": neuron["exemplar_id"],
-    }
+        "x": _rounded(neuron["x"]), "y": _rounded(neuron["y"]), "hits": neuron["points"], "u": _rounded(neuron["u"]),
+        "quality": _rounded(neuron["mean_dissimilarity"]), "group": neuron["group"], "exemplar": neuron["exemplar_id"],
+    }  # fmt: skip
     if labelled:
         shown |= {"majority": neuron["majority"], "purity": _rounded(neuron["purity"])}
     if "class" in neuron:
@@ -109,8 +94,8 @@ def _neuron(neuron: dict[str, Any], labelled: bool) -> dict[str, Any]:
     return shown
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else numbers(value)[0]
+def _rounded(value: float | None, digits: int = 6) -> float | None:
+    return None if value is None else numbers(value, digits)[0]
 
 
 def _pies(facts: dict[str, Any]) -> dict[str, Any]:
@@ -121,9 +106,7 @@ def _pies(facts: dict[str, Any]) -> dict[str, Any]:
     return {"names": cut.names, "colors": cut.colors, "shares": [numbers(row, 4) for row in cut.shares]}
 
 
-def _listed(
-    members: list[dict[str, Any]], n_free: int, most: int | None
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _listed(members: list[dict[str, Any]], n_free: int, most: int | None) -> tuple[list[Any], dict[str, Any]]:
     """(one record per prototype, what is listed).
 
     A record: ids, dissimilarities and classes of the nearest members; `others` are the ids alone of those beyond, which
@@ -136,20 +119,13 @@ def _listed(
     cap, reach = caps(rank, size, n_free, most)
     records = []
     for each in members:
-        record: dict[str, Any] = {
-            "ids": each["ids"][:cap],
-            "dissimilarities": numbers(each["dissimilarities"][:cap], 5),
-        }
+        record = {"ids": each["ids"][:cap], "dissimilarities": numbers(each["dissimilarities"][:cap], 5)}
         if "classes" in each:
             record["classes"] = each["classes"][:cap]
         records.append(record | {"others": each["ids"][cap:reach]})
-    largest = int(rank.max()) + 1
-    return records, {
-        "cap": None if cap >= largest else cap,
-        "complete": cap >= largest,
-        "n_listed": int((rank < cap).sum()),
-        "n_searchable": int((rank < reach).sum()),
-    }
+    complete = cap > int(rank.max())
+    found = {"n_listed": int((rank < cap).sum()), "n_searchable": int((rank < reach).sum())}
+    return records, {"cap": None if complete else cap, "complete": complete, **found}
 
 
 def caps(rank: IntArray, size: IntArray, n_free: int, most: int | None) -> tuple[int, int]:
@@ -162,14 +138,10 @@ def caps(rank: IntArray, size: IntArray, n_free: int, most: int | None) -> tuple
     by_rank = np.bincount(rank, weights=size)
     ids, rows = np.cumsum(by_rank), np.cumsum(np.bincount(rank) * PER_LISTED)
     whole = len(by_rank)
-    if ids[-1] <= n_free:
-        cap = int(np.searchsorted(rows, n_free - ids[-1], side="right"))
-    else:
-        cap = int(np.searchsorted(ids + rows, n_free / 2, side="right"))
-    cap = min(cap, whole) if most is None else min(most, whole)
+    taken, room = (rows, n_free - ids[-1]) if ids[-1] <= n_free else (ids + rows, n_free / 2)
+    cap = min(int(np.searchsorted(taken, room, side="right")) if most is None else most, whole)
     left = n_free - (rows[cap - 1] if cap else 0)
-    reach = max(cap, int(np.searchsorted(ids, left, side="right")))
-    return cap, reach
+    return cap, max(cap, int(np.searchsorted(ids, left, side="right")))
 
 
 def render(content: dict[str, Any]) -> str:
@@ -186,10 +158,8 @@ def render(content: dict[str, Any]) -> str:
         title=content["title"].encode("utf-8", "replace").decode(),  # no file can hold lone surrogates
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
-        style=Markup(style),
-        script=Markup(script),
-        content=Markup(embedded(content)),
-    )
+        style=Markup(style), script=Markup(script), content=Markup(embedded(content)),
+    )  # fmt: skip
     return page + "\n"
 
 

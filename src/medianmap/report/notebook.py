@@ -25,11 +25,6 @@ MOST_TITLED = 400  # with more neurons, each is too small to point at
 MOST_NAMES = 8
 
 
-def notebook_view(model: Any, diagram: str) -> str:
-    """HTML of a model: scikit-learn's diagram of its parameters, and below it the summary of a fitted one."""
-    return diagram + summary_html(model)
-
-
 def summary_html(model: Any) -> str:
     """The facts and the picture of a fitted map, classifier or pass over patches; empty where it is not fitted."""
     try:
@@ -91,11 +86,9 @@ def cells(positions: FloatArray, kind: str, hits: FloatArray, titles: list[str])
 
 def bars(hits: FloatArray, titles: list[str]) -> str:
     """An SVG of one bar per prototype, the most points first; its height is their number."""
-    order = np.argsort(-hits, kind="stable")
-    width = min(WIDTH / len(hits), 16.0)
-    tall = STRIP * hits / max(hits.max(), 1e-300)
+    width, tall = min(WIDTH / len(hits), 16.0), STRIP * hits / max(hits.max(), 1e-300)
     outlines = [""] * len(hits)
-    for place, j in enumerate(order.tolist()):
+    for place, j in enumerate(np.argsort(-hits, kind="stable").tolist()):
         left, right, top = place * width + 1, (place + 1) * width + 1, STRIP + 1 - tall[j]
         corners = [[left, STRIP + 1], [left, top], [right, top], [right, STRIP + 1]]
         outlines[j] = _outline(np.array(corners)) if tall[j] > 0 else ""

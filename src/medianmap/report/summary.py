@@ -12,16 +12,7 @@ from numpy.typing import NDArray
 
 from .._version import __version__
 from ..core.quality import class_counts, class_indices, neighborhood_indices, torn_share
-from ..explore import (
-    layout,
-    mean_dissimilarity,
-    prototype_dissimilarities,
-    superclusters,
-    symmetrized,
-    topology_graph,
-    u_matrix,
-)
-from ..explore.prototypes import as_lengths
+from ..explore import prototypes as views
 from ..predict.assign_all import Answers
 from ..predict.nearest import border_points, outliers, two_best
 from ..predict.queries import as_queries, exemplar_places, map_of
@@ -52,16 +43,9 @@ WRITTEN_OF_NEURONS = (
 
 
 def summarize(
-    model: Any,
-    X: Any = None,
-    *,
-    ids: Sequence[str] | None = None,
-    y: Any = None,
-    points: NDArray[Any] | None = None,
-    pairs: Source | None = None,
-    structure: bool = False,
-    seed: int = 0,
-) -> dict[str, Any]:
+    model: Any, X: Any = None, *, ids: Sequence[str] | None = None, y: Any = None, points: NDArray[Any] | None = None,
+    pairs: Source | None = None, structure: bool = False, seed: int = 0,
+) -> dict[str, Any]:  # fmt: skip
     """The facts of a fitted map as a dictionary that JSON can hold; numbers are not rounded.
 
     Parameters
@@ -90,10 +74,9 @@ def summarize(
             facts["quality"] |= neighborhood_indices(sample, points["prototype"][keep], lattice)
         codes = _add_classes(facts, points["prototype"], classes)
         if structure:
-            P = prototype_dissimilarities(model, X)
+            P = views.prototype_dissimilarities(model, X)
             _add_neighbors(facts, P, lattice) if lattice is not None else _add_graph(facts, P, fitted, points)
-            groups = superclusters(P).groups.tolist()
-            for neuron, group in zip(facts["neurons"], groups, strict=True):
+            for neuron, group in zip(facts["neurons"], views.superclusters(P).groups.tolist(), strict=True):
                 neuron["group"] = group
             facts["exemplars"] = exemplar_drawings(model, fitted, X)
             facts["members"] = _members(points, names, codes, len(P))
@@ -121,18 +104,14 @@ def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
     error = getattr(trained, "quantization_error_", None)
     return {
         "model": " of ".join(type(layer).__name__ for layer in layers),
-        "map": type(fitted).__name__,
-        "metric": None if metric is None else plain(metric),
-        "n_prototypes": len(fitted.hits_),
+        "map": type(fitted).__name__, "metric": plain(metric), "n_prototypes": len(fitted.hits_),
         "grid": None if lattice is None else list(lattice.shape),
-        "lattice": None if lattice is None else lattice.kind,
-        "periodic": None if lattice is None else lattice.periodic,
+        "lattice": getattr(lattice, "kind", None), "periodic": getattr(lattice, "periodic", None),
         "predicted_classes": [str(name) for name in getattr(model, "classes_", ())],
         "patches": {
             "n": trained.n_patches_, "n_points": trained.n_samples_seen_, "stopped_early": trained.stopped_early_
         } if hasattr(trained, "n_patches_") else None,
-        "epochs": int(fitted.n_iter_),
-        "converged": bool(getattr(fitted, "converged_", False)),
+        "epochs": int(fitted.n_iter_), "converged": bool(getattr(fitted, "converged_", False)),
         "training": _training(fitted),
         "empty": int(np.count_nonzero(np.asarray(fitted.hits_) == 0)),
         "quality": {} if error is None else {"quantization_error": float(error)},
@@ -155,9 +134,7 @@ def _training(fitted: Any) -> dict[str, Any] | None:
         # Prototypes were combinations of the data until the last epochs, so the error rises there.
         "combines": plan.as_combinations and not plan.only_swaps,
         "swaps": getattr(fitted, "n_swaps_", None),
-        "sigma": history["sigma"].tolist(),
-        "quantization_error": history["quantization_error"].tolist(),
-        "moved": history["moved"].tolist(),
+        **{name: history[name].tolist() for name in ("sigma", "quantization_error", "moved")},
     }
 
 
@@ -166,12 +143,9 @@ def _neurons(model: Any, fitted: Any, lattice: Any) -> list[dict[str, Any]]:
     places, names = exemplar_places(fitted), getattr(fitted, "prototype_ids_", None)
     neurons: list[dict[str, Any]] = []
     for j, hits in enumerate(fitted.hits_):
-        neuron = {
-            "neuron": j,
-            "hits": float(hits),
-            "exemplar": None if places is None else int(places[j]),
-            "exemplar_id": None if names is None else str(names[j]),
-        }
+        neuron: dict[str, Any] = {"neuron": j, "hits": float(hits)}
+        neuron["exemplar"] = None if places is None else int(places[j])
+        neuron["exemplar_id"] = None if names is None else str(names[j])
         if lattice is not None:
             row, column = divmod(j, lattice.shape[1])
             x, y = lattice.positions[j].tolist()
@@ -214,7 +188,7 @@ def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names:
     if lattice is not None:
         facts["quality"]["topographic_error"] = torn_share(points["prototype"], points["second"], lattice)
     counts = np.bincount(points["prototype"], minlength=len(neurons)).tolist()
-    means = mean_dissimilarity(points, len(neurons)).tolist()
+    means = views.mean_dissimilarity(points, len(neurons)).tolist()
     nearest: list[int | None] = [None] * len(neurons)
     for i in np.lexsort((-points["point"], -points["dissimilarity"])).tolist():
         nearest[points["prototype"][i]] = i
@@ -245,8 +219,7 @@ def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | 
         neuron["majority"] = classes[int(row.argmax())] if total else None
         neuron["purity"] = float(row.max() / total) if total else None
     if facts["predicted_classes"]:
-        right = sum(neurons[prototypes[i]]["class"] == names[i] for i in known.tolist())
-        facts["accuracy"] = right / len(known)
+        facts["accuracy"] = sum(neurons[prototypes[i]]["class"] == names[i] for i in known.tolist()) / len(known)
     return codes
 
 
@@ -270,7 +243,7 @@ def _sampled(source: Source, seed: int) -> tuple[Source, IntArray]:
 
 def _add_neighbors(facts: dict[str, Any], P: FloatArray, lattice: Any) -> None:
     """The U-matrix: of each neuron u, and edges [a, b, dissimilarity] between those that touch."""
-    u = u_matrix(lattice, P)
+    u = views.u_matrix(lattice, P)
     facts |= {"stress": None, "edges": [list(edge) for edge in u.edges.tolist()], "edges_left_out": 0}
     for neuron, mean in zip(facts["neurons"], u.means.tolist(), strict=True):
         neuron["u"] = mean
@@ -281,8 +254,8 @@ def _add_graph(facts: dict[str, Any], P: FloatArray, fitted: Any, points: NDArra
 
     u is the mean dissimilarity to the prototypes that are joined to one; None where there are none.
     """
-    K, S, graph = len(P), symmetrized(P), topology_graph(points)
-    drawn = layout(as_lengths(fitted, P), max_iter=int(np.clip(LAYOUT_WORK / K**2, 30, 300)))
+    K, S, graph = len(P), views.symmetrized(P), views.topology_graph(points)
+    drawn = views.layout(views.as_lengths(fitted, P), max_iter=int(np.clip(LAYOUT_WORK / K**2, 30, 300)))
     # Turned so that the map is wide rather than high; each axis points to its largest coordinate.
     z = drawn.positions @ np.linalg.eigh(drawn.positions.T @ drawn.positions)[1][:, ::-1]
     z *= np.where(z[np.abs(z).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)

@@ -33,26 +33,17 @@ def map_text(summary: dict[str, Any]) -> Text:
     for r in range(rows):
         shift = " " * (CELL // 2 if summary["lattice"] == "hexagonal" and r % 2 else 0)
         cells = summary["neurons"][r * cols : (r + 1) * cols]
-        for line in (_hits_line, _purity_line):
+        for line in (0, 1):
             text.append(shift)
             for neuron in cells:
-                name = neuron.get("majority")
-                content = line(neuron, letters.get(name, ""))
-                style = f"black on {colors[name]}" if name in colors else "dim"
-                text.append(content.center(CELL - 1), style)
+                name, purity = neuron.get("majority"), neuron.get("purity")
+                hits = f"{letters.get(name, '')} {neuron['hits']:g}".strip() if neuron["hits"] else "."
+                content = (hits, "" if purity is None else f"{purity:.0%}")[line]
+                text.append(content.center(CELL - 1), f"black on {colors[name]}" if name in colors else "dim")
                 text.append(" ")
             text.append("\n")
         text.append("\n")
     return text
-
-
-def _hits_line(neuron: dict[str, Any], letter: str) -> str:
-    return f"{letter} {neuron['hits']:g}".strip() if neuron["hits"] else "."
-
-
-def _purity_line(neuron: dict[str, Any], letter: str) -> str:
-    purity = neuron.get("purity")
-    return "" if purity is None else f"{purity:.0%}"
 
 
 def legend_of(summary: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:

@@ -21,15 +21,8 @@ _HOME = {
     "TopologyDisplay": ".topology",
 }
 
-__all__ = [
-    "BetaPathDisplay",
-    "KPathDisplay",
-    "MapDisplay",
-    "TopologyDisplay",
-    "TrainingDisplay",
-    "UMatrixDisplay",
-    "WidthFrontDisplay",
-]
+__all__ = ["BetaPathDisplay", "KPathDisplay", "MapDisplay", "TopologyDisplay", "TrainingDisplay", "UMatrixDisplay",
+           "WidthFrontDisplay"]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -68,20 +61,18 @@ def plot_model(
     X, y : the data and their labels, where the picture needs them.
     kwargs : passed on to `from_estimator` of the display, such as n_groups, component, names or points.
     """
-    from .curves import TrainingDisplay
-    from .som import MapDisplay, UMatrixDisplay
-    from .topology import TopologyDisplay
+    from . import curves, som, topology
 
     what = chosen_picture(model, what)
     if what == "training":
-        return TrainingDisplay.from_estimator(model, ax=ax, **kwargs)
+        return curves.TrainingDisplay.from_estimator(model, ax=ax, **kwargs)
     if X is None and PICTURES[what].of_data:
         raise ValueError(f"what={what!r} needs the data; pass X.")
     if what == "topology":
-        return TopologyDisplay.from_estimator(model, X, y, ax=ax, **kwargs)
+        return topology.TopologyDisplay.from_estimator(model, X, y, ax=ax, **kwargs)
     if what == "u-matrix":
-        return UMatrixDisplay.from_estimator(model, X, ax=ax, **kwargs)
-    return MapDisplay.from_estimator(model, X, y, color=what, ax=ax, **kwargs)
+        return som.UMatrixDisplay.from_estimator(model, X, ax=ax, **kwargs)
+    return som.MapDisplay.from_estimator(model, X, y, color=what, ax=ax, **kwargs)
 
 
 def pictures_of(model: Any) -> list[str]:
@@ -100,8 +91,7 @@ def chosen_picture(model: Any, what: str | None) -> str:
     from ...utils.checks import check_choice
 
     known = pictures_of(model)
-    if what is None:
-        return known[0]
+    what = known[0] if what is None else what
     check_choice(what, "what", tuple(PICTURES))
     if what in known:
         return what

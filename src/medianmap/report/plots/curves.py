@@ -29,8 +29,7 @@ TOO_CLOSE = 0.06
 
 def _finish(ax: Any, x: str, y: str, **legend: Any) -> None:
     """Names of the axes, a faint grid, and a legend where there are options for one."""
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+    ax.set(xlabel=x, ylabel=y)
     if legend:
         ax.legend(frameon=False, fontsize="small", **legend)
     ax.grid(alpha=0.3)
@@ -49,6 +48,8 @@ class TrainingDisplay(Display):
     ax_, figure_ : the axes and figure drawn on.
     """
 
+    _size = 6, 3.6
+
     def __init__(self, history: NDArray[Any]) -> None:
         self.history = history
 
@@ -59,9 +60,6 @@ class TrainingDisplay(Display):
         if history is None:
             raise ValueError("A pass over patches keeps no history; draw a map that was fitted at once.")
         return cls(history).plot(ax=ax)
-
-    def _size(self) -> tuple[float, float]:
-        return 6, 3.6
 
     def _draw(self, ax: Any) -> None:
         epochs = np.arange(1, len(self.history) + 1)
@@ -75,11 +73,9 @@ class TrainingDisplay(Display):
         self.sigma_ax_ = None
         if (sigma > 0).any():
             self.sigma_ax_ = ax.twinx()
-            above = np.where(sigma > 0, sigma, np.nan)
-            words = "sigma, the neighbourhood's range"
+            above, words = np.where(sigma > 0, sigma, np.nan), "sigma, the neighbourhood's range"
             lines += self.sigma_ax_.plot(epochs, above, ":", color=LINES[6], label=words)
-            self.sigma_ax_.set_yscale("log")
-            self.sigma_ax_.set_ylabel("sigma")
+            self.sigma_ax_.set(yscale="log", ylabel="sigma")
         _finish(ax, "epoch", "cost and error", handles=lines, loc="upper right")
 
 
@@ -175,16 +171,12 @@ class KPathDisplay(Display):
     def _panels(self) -> dict[str, tuple[str, FloatArray]]:
         """Name -> label and values (P,)."""
         path = self.path
-        panels = {
-            "quantization error": ("quantization\nerror", path.quantization_error),
-            "silhouette": ("medoid\nsilhouette", path.silhouette),
-            "stability": (STABILITY[path.stability_of], path.stability),
-        }
-        return {
-            name: (label, values)
-            for name, (label, values) in panels.items()
-            if name not in SUGGESTIONS or not np.isnan(values[path.n_clusters >= 2]).all()
-        }
+        panels = {"quantization error": ("quantization\nerror", path.quantization_error)}
+        measured = ("medoid\nsilhouette", path.silhouette), (STABILITY[path.stability_of], path.stability)
+        for name, (label, values) in zip(SUGGESTIONS, measured, strict=True):
+            if not np.isnan(values[path.n_clusters >= 2]).all():
+                panels[name] = label, values
+        return panels
 
     def _ring(self, ax: Any, K: int, values: FloatArray) -> None:
         """A ring and a word at the suggested K, with room for both above the line."""
@@ -257,9 +249,8 @@ class WidthFrontDisplay(Display):
             ax.annotate(text, (x[at], y[at]), xytext=(-6 if right else 6, 5), textcoords="offset points",
                         ha="right" if right else "left", fontsize="small")  # fmt: skip
         ax.set_title("numbers are end widths; lower left is better", fontsize="small", loc="left")
-        legend = {"loc": "best"} if len(shapes) > 1 else {}
         words = "quantization error: how far points are from their exemplars", "topographic error: order lost"
-        _finish(ax, *words, **legend)
+        _finish(ax, *words, **({"loc": "best"} if len(shapes) > 1 else {}))
 
 
 def _labels(widths: FloatArray, x: FloatArray, y: FloatArray) -> list[tuple[IntArray, str]]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.neighborhood import Lattice
 from ...explore.prototypes import UMatrix
@@ -34,29 +33,25 @@ class Display:
 
     ax_: Any
     figure_: Any
+    _size: tuple[float, float] = (6, 4)  # inches of a new figure, width and height
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure."""
         plt = require("matplotlib.pyplot", "plot", "Drawing")
-        ax = plt.subplots(figsize=self._size(), layout="constrained")[1] if ax is None else ax
+        ax = plt.subplots(figsize=self._size, layout="constrained")[1] if ax is None else ax
         self._draw(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _size(self) -> tuple[float, float]:
-        """Inches of a new figure, width and height."""
-        return 6, 4
 
     def _draw(self, ax: Any) -> None:
         raise NotImplementedError
 
 
-def color_bar(ax: Any, drawn: Any, label: str) -> Any:
+def color_bar(ax: Any, drawn: Any, label: str) -> None:
     """A slim colour bar beside `ax` for what was drawn."""
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.75, pad=0.02, aspect=25)
     bar.set_label(label)
     bar.outline.set_visible(False)
-    return bar
 
 
 def text_color(rgba: Any) -> str:
@@ -106,13 +101,12 @@ def pies(ax: Any, centers: FloatArray, radii: FloatArray, cut: Slices, **edges: 
     return drawn
 
 
-def legend(ax: Any, names: Sequence[str], colors: Sequence[str], title: str | None = None) -> None:
+def legend(ax: Any, names: Sequence[str], colors: Sequence[str]) -> None:
     """A legend of filled squares below `ax`."""
     patches = require("matplotlib.patches", "plot", "Drawing")
     handles = [patches.Patch(facecolor=color, label=name) for name, color in zip(names, colors, strict=True)]
-    widest = max(map(len, names), default=1)
-    columns = max(1, min(len(names), 60 // (widest + 5)))
-    ax.legend(handles=handles, title=title, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=columns,
+    columns = max(1, min(len(names), 60 // (max(map(len, names), default=1) + 5)))
+    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=columns,
               frameon=False, fontsize="small", handlelength=1, handleheight=1)  # fmt: skip
 
 
@@ -129,30 +123,22 @@ def u_matrix_cells(lattice: Lattice, u: UMatrix) -> tuple[FloatArray, FloatArray
     of the four edges around it.
     """
     p, (a, b) = lattice.positions, (u.edges["a"], u.edges["b"])
-    step = p[b] - p[a]
+    step, (rows, cols) = p[b] - p[a], lattice.shape
     if lattice.periodic:
-        rows, cols = lattice.shape
         around = np.array([cols, rows * (np.sqrt(3) / 2 if lattice.kind == "hexagonal" else 1.0)])
         step = step - around * np.round(step / around)
     round_it = np.abs(p[b] - p[a] - step).max(axis=1, initial=0) > 1e-9
     centers = [p, p[a] + step / 2, (p[b] - step / 2)[round_it]]
     values = [u.means, u.edges["dissimilarity"], u.edges["dissimilarity"][round_it]]
     if lattice.kind == "rectangular":
-        middles, means = _between_four(lattice.shape, u.edges)
-        centers.append(middles)
-        values.append(means)
+        U = np.zeros((len(p), len(p)))
+        U[a, b] = U[b, a] = u.edges["dissimilarity"]
+        r, c = (index.ravel() for index in np.indices((rows - 1, cols - 1)))
+        corner = r * cols + c
+        right, below, across = corner + 1, corner + cols, corner + cols + 1
+        centers.append(np.column_stack([c + 0.5, r + 0.5]))
+        values.append((U[corner, right] + U[corner, below] + U[right, across] + U[below, across]) / 4)
     return np.concatenate(centers), np.concatenate(values)
-
-
-def _between_four(shape: tuple[int, int], edges: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
-    rows, cols = shape
-    U = np.zeros((rows * cols, rows * cols))
-    U[edges["a"], edges["b"]] = U[edges["b"], edges["a"]] = edges["dissimilarity"]
-    r, c = (index.ravel() for index in np.indices((rows - 1, cols - 1)))
-    corner = r * cols + c
-    right, below, across = corner + 1, corner + cols, corner + cols + 1
-    means = (U[corner, right] + U[corner, below] + U[right, across] + U[below, across]) / 4
-    return np.column_stack([c + 0.5, r + 0.5]), means
 
 
 def pie_polygons(centers: FloatArray, radii: FloatArray, shares: FloatArray) -> tuple[list[FloatArray], IntArray]:

@@ -7,50 +7,26 @@ from typing import Any, Self
 import numpy as np
 
 from ...core.neighborhood import Lattice
-from ...explore import (
-    UMatrix,
-    class_shares,
-    component_planes,
-    mean_dissimilarity,
-    prototype_dissimilarities,
-    superclusters,
-    two_best,
-    u_matrix,
-)
-from ...explore.prototypes import lattice_of
+from ...explore import prototypes as views
+from ...predict.nearest import two_best
 from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.checks import check_choice
 from ...utils.loading import require
-from .shapes import (
-    EMPTY,
-    LINE,
-    NAMED,
-    NUMBERS,
-    TEXT,
-    Display,
-    cell_polygons,
-    color_bar,
-    legend,
-    pies,
-    slices,
-    text_color,
-    u_matrix_cells,
-)
+from . import shapes
+from .shapes import EMPTY, LINE, NAMED, NUMBERS, TEXT, cell_polygons, color_bar
 
 COLORS = ("hits", "quality", "u-matrix", "superclusters", "component", "labels")
 # With more columns on a figure of six inches, numbers in cells cannot be read.
 MOST_COLUMNS = 16
 
 
-class LatticeDisplay(Display):
+class LatticeDisplay(shapes.Display):
     """A picture on the lattice of a SOM, row 0 on top."""
 
-    lattice: Lattice
-
-    def _size(self) -> tuple[float, float]:
-        rows, cols = self.lattice.shape
-        return 6, float(np.clip(6 * rows / (cols + 1), 2.5, 8))
+    def __init__(self, lattice: Lattice) -> None:
+        rows, cols = lattice.shape
+        self.lattice, self._size = lattice, (6, float(np.clip(6 * rows / (cols + 1), 2.5, 8)))
 
 
 class MapDisplay(LatticeDisplay):
@@ -72,25 +48,15 @@ class MapDisplay(LatticeDisplay):
     """
 
     def __init__(self, lattice: Lattice, values: Any, hits: FloatArray, label: str, classes: Any = None) -> None:
-        self.lattice = lattice
-        self.values = np.asarray(values)
-        self.hits = np.asarray(hits, np.float64)
-        self.label = label
-        self.classes = classes
+        super().__init__(lattice)
+        self.values, self.hits = np.asarray(values), np.asarray(hits, np.float64)
+        self.label, self.classes = label, classes
 
     @classmethod
     def from_estimator(
-        cls,
-        model: Any,
-        X: Any = None,
-        y: Any = None,
-        *,
-        color: str = "hits",
-        component: int | str = 0,
-        n_groups: int | None = None,
-        points: Any = None,
-        ax: Any = None,
-    ) -> Self:
+        cls, model: Any, X: Any = None, y: Any = None, *, color: str = "hits", component: int | str = 0,
+        n_groups: int | None = None, points: Any = None, ax: Any = None,
+    ) -> Self:  # fmt: skip
         """Compute what `color` asks for and draw it.
 
         model : a fitted SOM, or a PatchClusterer or PrototypeClassifier of one.
@@ -104,37 +70,42 @@ class MapDisplay(LatticeDisplay):
         points : the table of `two_best`, where it is computed already.
         """
         check_choice(color, "color", COLORS)
-        lattice, hits = lattice_of(model), np.asarray(map_of(model).hits_, np.float64)
+        lattice, hits = views.lattice_of(model), np.asarray(map_of(model).hits_, np.float64)
         values: Any
-        classes: Any = None
-        label = color
+        label, classes = color, None
         if color == "hits":
             values, label = hits, "points at the neuron"
         elif color == "component":
-            planes, names = component_planes(model)
+            planes, names = views.component_planes(model)
             k = _component(component, names)
             values, label = planes[:, k], names[k]
         elif color in ("quality", "labels"):
             points = two_best(model, _given(X, "X", color)) if points is None else points
             if color == "quality":
-                values, label = mean_dissimilarity(points, len(hits)), "mean dissimilarity to the exemplar"
+                values, label = views.mean_dissimilarity(points, len(hits)), "mean dissimilarity to the exemplar"
             else:
-                values, classes = class_shares(points["prototype"], _given(y, "y", color), len(hits))
+                values, classes = views.class_shares(points["prototype"], _given(y, "y", color), len(hits))
         else:
-            P = prototype_dissimilarities(model, X)
+            P = views.prototype_dissimilarities(model, X)
             if color == "u-matrix":
-                values, label = u_matrix(lattice, P).means, "mean dissimilarity to the neighbours"
+                values, label = views.u_matrix(lattice, P).means, "mean dissimilarity to the neighbours"
             else:
-                values, label = superclusters(P, n_groups).groups, "supercluster"
+                values, label = views.superclusters(P, n_groups).groups, "supercluster"
         return cls(lattice, values, hits, label, classes).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         cells = cell_polygons(self.lattice.positions, self.lattice.kind)
         if self.values.ndim == 2:
             self.cells_ = _cells(ax, cells, facecolors=EMPTY)
-            self._pies(ax)
+            radii = 0.46 * np.sqrt(self.hits / max(self.hits.max(), 1e-300))
+            cut = shapes.slices(self.values, self.hits, self.classes)
+            self.pies_ = shapes.pies(ax, self.lattice.positions, radii, cut, edgecolors="white", linewidths=0.3)
         elif self.values.dtype.kind in "iu":
-            self._groups(ax, cells)
+            n = int(self.values.max()) + 1
+            self.cells_ = _cells(ax, cells, facecolors=[NAMED[g % len(NAMED)] for g in self.values])
+            self._write(ax, [str(g + 1) for g in self.values])  # colours repeat beyond seven groups, numbers do not
+            if n <= len(NAMED):
+                shapes.legend(ax, [f"{self.label} {g + 1}" for g in range(n)], NAMED[:n])
         else:
             self.cells_ = _cells(ax, cells, values=self.values)
             color_bar(ax, self.cells_, self.label)
@@ -142,27 +113,14 @@ class MapDisplay(LatticeDisplay):
                 self._write(ax, [f"{hits:g}" if hits else "" for hits in self.hits])
         _frame(ax, cells)
 
-    def _pies(self, ax: Any) -> None:
-        radii = 0.46 * np.sqrt(self.hits / max(self.hits.max(), 1e-300))
-        cut = slices(self.values, self.hits, self.classes)
-        self.pies_ = pies(ax, self.lattice.positions, radii, cut, edgecolors="white", linewidths=0.3)
-
-    def _groups(self, ax: Any, cells: FloatArray) -> None:
-        n = int(self.values.max()) + 1
-        self.cells_ = _cells(ax, cells, facecolors=[NAMED[g % len(NAMED)] for g in self.values])
-        self._write(ax, [str(g + 1) for g in self.values])  # colours repeat beyond seven groups, numbers do not
-        if n <= len(NAMED):
-            legend(ax, [f"{self.label} {g + 1}" for g in range(n)], NAMED[:n])
-
     def _write(self, ax: Any, words: list[str]) -> None:
         if self.lattice.shape[1] > MOST_COLUMNS:
             return
-        colors = (
-            self.cells_.to_rgba(self.values) if self.cells_.get_array() is not None else self.cells_.get_facecolors()
-        )
+        cells = self.cells_
+        colors = cells.to_rgba(self.values) if cells.get_array() is not None else cells.get_facecolors()
         size = float(np.clip(90 / self.lattice.shape[1], 5, 10))
         for (x, y), word, color in zip(self.lattice.positions, words, colors, strict=True):
-            ax.text(x, y, word, ha="center", va="center", fontsize=size, color=text_color(color))
+            ax.text(x, y, word, ha="center", va="center", fontsize=size, color=shapes.text_color(color))
 
 
 class UMatrixDisplay(LatticeDisplay):
@@ -181,19 +139,19 @@ class UMatrixDisplay(LatticeDisplay):
     ax_, figure_ : the axes and figure drawn on.
     """
 
-    def __init__(self, lattice: Lattice, u: UMatrix) -> None:
-        self.lattice = lattice
+    def __init__(self, lattice: Lattice, u: views.UMatrix) -> None:
+        super().__init__(lattice)
         self.u = u
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any = None, *, ax: Any = None) -> Self:
         """Compute and draw; X, the training data, is needed only by maps of metric="precomputed"."""
-        lattice = lattice_of(model)
-        return cls(lattice, u_matrix(lattice, prototype_dissimilarities(model, X))).plot(ax=ax)
+        lattice = views.lattice_of(model)
+        return cls(lattice, views.u_matrix(lattice, views.prototype_dissimilarities(model, X))).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         cols = self.lattice.shape[1]
-        centers, values = u_matrix_cells(self.lattice, self.u)
+        centers, values = shapes.u_matrix_cells(self.lattice, self.u)
         cells = cell_polygons(centers, self.lattice.kind, 0.5)
         self.cells_ = _cells(ax, cells, values=values)
         color_bar(ax, self.cells_, "dissimilarity of neighbouring exemplars")

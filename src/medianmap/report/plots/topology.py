@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -39,24 +38,16 @@ class TopologyDisplay(Display):
     ax_, figure_ : the axes and figure drawn on.
     """
 
+    _size = 6, 5
+
     def __init__(
-        self,
-        layout: PlaneLayout,
-        edges: NDArray[Any],
-        hits: FloatArray,
-        *,
-        shares: FloatArray | None = None,
-        classes: Any = None,
-        names: Any = None,
-    ) -> None:
+        self, layout: PlaneLayout, edges: NDArray[Any], hits: FloatArray, *, shares: FloatArray | None = None,
+        classes: Any = None, names: Any = None,
+    ) -> None:  # fmt: skip
         if names is not None and len(names) != len(hits):
             raise ValueError(f"There are {len(names)} names for {len(hits)} prototypes; give one per prototype.")
-        self.layout = layout
-        self.edges = edges
-        self.hits = np.asarray(hits, np.float64)
-        self.shares = shares
-        self.classes = classes
-        self.names = names
+        self.layout, self.edges, self.hits = layout, edges, np.asarray(hits, np.float64)
+        self.shares, self.classes, self.names = shares, classes, names
 
     @classmethod
     def from_estimator(
@@ -75,9 +66,6 @@ class TopologyDisplay(Display):
         display = cls(place, topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
         return display.plot(ax=ax)
 
-    def _size(self) -> tuple[float, float]:
-        return 6, 5
-
     def _draw(self, ax: Any) -> None:
         z = self.layout.positions
         extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has no extent
@@ -85,7 +73,11 @@ class TopologyDisplay(Display):
         self._draw_edges(ax)
         self._draw_nodes(ax, radii)
         if self.names is not None and len(z) <= MOST_NAMES:
-            self._write(ax, radii, self.names)
+            effects = require("matplotlib.patheffects", "plot", "Drawing")
+            halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names can be read on top of nodes
+            for (x, y), radius, name in zip(z, radii, self.names, strict=True):
+                ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3,
+                        path_effects=halo)  # fmt: skip
         margin = 0.02 * extent + float(radii.max())
         low, high = z.min(axis=0) - margin, z.max(axis=0) + margin
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
@@ -101,27 +93,17 @@ class TopologyDisplay(Display):
         widest = 5.0 * min(1.0, (50 / len(z)) ** 0.5)
         self.edges_ = collections.LineCollection(
             np.stack([z[self.edges["a"]], z[self.edges["b"]]], axis=1),
-            linewidths=widest * (0.1 + 0.9 * strength),
+            linewidths=widest * (0.1 + 0.9 * strength), capstyle="round", zorder=1,
             colors=np.column_stack([np.full((len(count), 3), to_rgb(GREY)), 0.35 + 0.55 * strength]),
-            capstyle="round",
-            zorder=1,
-        )
+        )  # fmt: skip
         ax.add_collection(self.edges_)
 
     def _draw_nodes(self, ax: Any, radii: FloatArray) -> None:
-        z = self.layout.positions
-        cut = Slices(np.ones((len(z), 1)), [], [NODE])
+        z, cut = self.layout.positions, Slices(np.ones((len(self.hits), 1)), [], [NODE])
         if self.shares is not None:
             cut = slices(self.shares, self.hits, self.classes)
         ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # visible where a prototype has no points and so no pie
         self.nodes_ = pies(ax, z, radii, cut, edgecolors=LINE, linewidths=0.5, zorder=2)
-
-    def _write(self, ax: Any, radii: FloatArray, names: Sequence[Any]) -> None:
-        effects = require("matplotlib.patheffects", "plot", "Drawing")
-        halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names can be read on top of nodes
-        for (x, y), radius, name in zip(self.layout.positions, radii, names, strict=True):
-            ax.text(x, y + radius, str(name), ha="center", va="bottom", fontsize=7, color=TEXT, zorder=3,
-                    path_effects=halo)  # fmt: skip
 
     def radii(self) -> FloatArray:
         """(K,) radius of each node as a share of the picture: its area is its weight; empty ones are dots."""
