@@ -62,8 +62,6 @@ def read_checkpoint(path: str | os.PathLike[str]) -> PassProgress | None:
     if header.get("medianmap") != __version__:
         warnings.warn(
             f"{path} was written by medianmap {header.get('medianmap')}, this is {__version__}: the run continues, but "
-            "its result may differ from that of one version alone.",
-            UserWarning,
-            stacklevel=2,
-        )
+            "its result may differ from that of one version alone.", UserWarning, stacklevel=2,
+        )  # fmt: skip
     return progress

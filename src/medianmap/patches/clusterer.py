@@ -337,12 +337,12 @@ class PatchClusterer(
         """How N points are cut into patches, and how many dissimilarities that takes at most."""
         n_patches = -(-N // self.patch_size) if self.n_patches is None else min(self.n_patches, N)
         check_patch_size(self.estimator._size()[0], N // n_patches if self.n_patches else min(N, self.patch_size))
-        # Smaller patches than twice what is carried would cost more.
         n_carried = self._settings(N).n_carried
 
         def cost(sizes: IntArray) -> int:
             return cost_of_pass(sizes, n_carried, compared.cost)
 
+        # Smaller patches than twice what is carried would cost more.
         plan = plan_patches(N, n_carried, n_patches, self.max_evaluations, cost)
         return plan, cost(plan.sizes)
 

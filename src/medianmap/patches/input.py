@@ -90,9 +90,6 @@ def distance_blocks(found: Input, prototypes: Prototypes) -> Iterator[tuple[IntA
         yield np.arange(part.start, part.stop), distances(take(found.points, part))
 
 
-# --- all data of a pass -----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class DataInPatches:
     """N points, their weights m (N,) and labels, and the order (N,) in which they are taken, patch by patch."""
@@ -155,13 +152,10 @@ class StreamInPatches:
             seen += len(items)
 
 
-# --- one more patch, for partial_fit ----------------------------------------------------------------------------------
-
-
 def one_more_patch(
     estimator: BaseMap, X: Any, sample_weight: Any, progress: PassProgress, fitted: BaseMap | None, n_jobs: int | None
 ) -> tuple[Input, Patch, PassProgress]:
-    """The input X, the patch of its points, and the progress before it, whose prototypes lose their labels.
+    """For `partial_fit`: the input X, the patch of its points, and the progress before it, without labels.
 
     fitted : the map as the patches before left it; None for the first patch.
     """

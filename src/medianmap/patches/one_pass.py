@@ -153,9 +153,6 @@ def pass_as_tree(
     return data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped
 
 
-# --- labels of the prototypes, for a classifier -----------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class TrainedByPass:
     """What a pass leaves for a classifier, with the attributes of `estimators.base.Trained`."""
@@ -183,9 +180,6 @@ def learned_labels(compared: Comparison, prototypes: Prototypes) -> FloatArray:
         D = prototypes.among(compared)[np.ix_(~known, known)]
         Y[~known] = Y[known][D.argmin(axis=1)]
     return Y
-
-
-# --- what a pass will take --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -151,8 +151,7 @@ def cluster_patch(
         return Prototypes(fitted.cluster_centers_, np.full(K, -1), fitted.hits_, None, Y), cost
     each, at = carriers.shape[1], carriers.ravel()
     hits, Y = np.repeat(fitted.hits_ / each, each), np.repeat(Y, each, axis=0)
-    among = np.ascontiguousarray(data.block(at, at))
-    per = each if settings.per else 0
+    among, per = np.ascontiguousarray(data.block(at, at)), each if settings.per else 0
     return Prototypes(take(both.points, at), both.places[at], hits, among, Y, per), cost
 
 
@@ -192,9 +191,6 @@ def _start(before: Prototypes, data: Any, fitted: BaseMap) -> State | None:
 
 def _class_shares(before: Prototypes) -> FloatArray:
     """(C,) shares of the classes among the labelled prototypes, or even shares."""
-    C = before.Y.shape[1]
     known = ~np.isnan(before.Y).any(axis=1)
-    weight = before.m[known].sum()
-    if C == 0 or weight == 0:
-        return np.full(C, 1.0 / max(C, 1))
-    return (before.m[known, None] * before.Y[known]).sum(axis=0) / weight
+    m, Y = before.m[known], before.Y[known]
+    return (m[:, None] * Y).sum(axis=0) / m.sum() if m.any() else np.full(Y.shape[1], 1.0 / max(Y.shape[1], 1))

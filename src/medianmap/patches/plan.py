@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -13,28 +14,21 @@ from ..sources.base import IntArray
 
 # Dissimilarities of n points after K prototypes.
 CostOfPatch: TypeAlias = Callable[[int, int], int]
-# Dissimilarities of a pass over patches of the given sizes.
-CostOfPass: TypeAlias = Callable[[IntArray], int]
 
 
 def patch_sizes(N: int, n_patches: int) -> IntArray:
     """(n_patches,) sizes floor(N / n_patches); the first patches have one of the leftover points each."""
-    sizes = np.full(n_patches, N // n_patches, np.intp)
-    sizes[: N % n_patches] += 1
-    return sizes
+    return N // n_patches + (np.arange(n_patches) < N % n_patches)
 
 
 def cost_of_sequence(sizes: IntArray, K: int, cost: CostOfPatch) -> int:
     """cost of the first patch alone and of all others after K prototypes: the most that patch after patch can take."""
-    later, count = np.unique(sizes[1:], return_counts=True)
-    first = cost(int(sizes[0]), 0)
-    return first + sum(k * cost(n, K) for n, k in zip(later.tolist(), count.tolist(), strict=True))
+    return cost(int(sizes[0]), 0) + sum(k * cost(n, K) for n, k in Counter(sizes[1:].tolist()).items())
 
 
 def cost_of_tree(sizes: IntArray, K: int, cost: CostOfPatch) -> int:
     """cost of every patch alone, and of their prototypes merged level by level; see `tree`."""
-    leaf, count = np.unique(sizes, return_counts=True)
-    total = sum(k * cost(n, 0) for n, k in zip(leaf.tolist(), count.tolist(), strict=True))
+    total = sum(k * cost(n, 0) for n, k in Counter(sizes.tolist()).items())
     sets, width = len(sizes), merge_width(int(sizes[0]), K)
     while sets > 1:
         full, rest = divmod(sets, width)
@@ -71,8 +65,10 @@ class PatchPlan:
         return patch_sizes(self.N, self.n_patches)[: self.n_seen]
 
 
-def plan_patches(N: int, K: int, n_patches: int, max_evaluations: int | None, cost: CostOfPass) -> PatchPlan:
-    """The least number of patches from n_patches on with which all points fit the budget.
+def plan_patches(
+    N: int, K: int, n_patches: int, max_evaluations: int | None, cost: Callable[[IntArray], int]
+) -> PatchPlan:
+    """The least number of patches from n_patches on with which all points fit the budget; cost: of patches (n,).
 
     Where even patches of 2 K points cost too much: as many of those as fit, at least one.
     """
@@ -81,8 +77,7 @@ def plan_patches(N: int, K: int, n_patches: int, max_evaluations: int | None, co
         return plan
     most = max(n_patches, N // (2 * K))
     # More patches cost less, up to rounding; where rounding spoils that, the pass stops early.
-    cheaper = range(n_patches, most)
-    n = n_patches + bisect_left(cheaper, True, key=lambda n: cost(patch_sizes(N, n)) <= max_evaluations)
+    n = n_patches + bisect_left(range(n_patches, most), True, key=lambda n: cost(patch_sizes(N, n)) <= max_evaluations)
     plan = PatchPlan(N, n, n)
     if cost(plan.sizes) <= max_evaluations:
         return plan
