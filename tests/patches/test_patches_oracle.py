@@ -6,7 +6,7 @@ from support.maps import METHODS, blobs, estimator, reference_fit
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, reference
 from medianmap.estimators.fit import as_generator
-from medianmap.patches.tree import seed_of
+from medianmap.patches.one_pass import seed_of
 
 K, P = 4, 30
 

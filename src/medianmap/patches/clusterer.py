@@ -28,7 +28,6 @@ from .input import DataInPatches, Input, StreamInPatches, distance_blocks, is_st
 from .one_patch import PatchSettings, names_points
 from .plan import CostOfPatch, PatchPlan, cost_of_sequence, cost_of_tree, plan_patches
 from .points import Comparison, Prototypes, map_of_prototypes, prototypes_of_map
-from .tree import task_runner
 
 MERGES = ("sequential", "tree")
 OF_THE_MAP = (
@@ -203,7 +202,7 @@ class PatchClusterer(
                 )
             rest = self.max_evaluations, one_pass.patch_reporter(data.plan, self.verbose, self.on_patch)
             if self.merge == "tree":
-                with task_runner(settings, self.client, self.n_jobs) as runner:
+                with one_pass.task_runner(settings, self.client, self.n_jobs) as runner:
                     data, progress, stopped = one_pass.pass_as_tree(settings, data, progress, runner, *rest)
             else:
                 passed = one_pass.pass_in_sequence(settings, data, progress, self.checkpoint, *rest)

@@ -27,7 +27,7 @@ def cost_of_sequence(sizes: IntArray, K: int, cost: CostOfPatch) -> int:
 
 
 def cost_of_tree(sizes: IntArray, K: int, cost: CostOfPatch) -> int:
-    """cost of every patch alone, and of their prototypes merged level by level; see `tree`."""
+    """cost of every patch alone, and of their prototypes merged level by level."""
     total = sum(k * cost(n, 0) for n, k in Counter(sizes.tolist()).items())
     sets, width = len(sizes), merge_width(int(sizes[0]), K)
     while sets > 1:

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .curves import BetaPathDisplay, KPathDisplay, TrainingDisplay, WidthFrontDisplay
-    from .som import MapDisplay, UMatrixDisplay
-    from .topology import TopologyDisplay
+    from .maps import MapDisplay, TopologyDisplay, UMatrixDisplay
 
 _HOME = {
     **dict.fromkeys(("BetaPathDisplay", "KPathDisplay", "TrainingDisplay", "WidthFrontDisplay"), ".curves"),
-    **dict.fromkeys(("MapDisplay", "UMatrixDisplay"), ".som"),
-    "TopologyDisplay": ".topology",
+    **dict.fromkeys(("MapDisplay", "TopologyDisplay", "UMatrixDisplay"), ".maps"),
 }
 
 __all__ = ["BetaPathDisplay", "KPathDisplay", "MapDisplay", "TopologyDisplay", "TrainingDisplay", "UMatrixDisplay",
@@ -61,7 +59,7 @@ def plot_model(
     X, y : the data and their labels, where the picture needs them.
     kwargs : passed on to `from_estimator` of the display, such as n_groups, component, names or points.
     """
-    from . import curves, som, topology
+    from . import curves, maps
 
     what = chosen_picture(model, what)
     if what == "training":
@@ -69,10 +67,10 @@ def plot_model(
     if X is None and PICTURES[what].of_data:
         raise ValueError(f"what={what!r} needs the data; pass X.")
     if what == "topology":
-        return topology.TopologyDisplay.from_estimator(model, X, y, ax=ax, **kwargs)
+        return maps.TopologyDisplay.from_estimator(model, X, y, ax=ax, **kwargs)
     if what == "u-matrix":
-        return som.UMatrixDisplay.from_estimator(model, X, ax=ax, **kwargs)
-    return som.MapDisplay.from_estimator(model, X, y, color=what, ax=ax, **kwargs)
+        return maps.UMatrixDisplay.from_estimator(model, X, ax=ax, **kwargs)
+    return maps.MapDisplay.from_estimator(model, X, y, color=what, ax=ax, **kwargs)
 
 
 def pictures_of(model: Any) -> list[str]:
