@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources import as_dissimilarity, base, check_entries
-from ..sources.base import FloatArray, IntArray
+from ..sources.base import FloatArray, IntArray, rows_fit, rows_per_panel
 from ..utils.checks import check_count, check_weights
 from ..utils.threads import run_chunks
 
@@ -50,7 +50,7 @@ class Candidates:
     @property
     def block_size(self) -> int:
         """How many rows are read at a time."""
-        return LARGEST_BLOCK if self.whole is not None else min(LARGEST_BLOCK, base.rows_per_panel(self.n))
+        return LARGEST_BLOCK if self.whole is not None else min(LARGEST_BLOCK, rows_per_panel(self.n))
 
     def rows(self, candidates: slice | IntArray) -> NDArray[Any]:
         """C[candidates], C-contiguous, float32 or float64."""
@@ -86,7 +86,7 @@ def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, 
     source = base.kept_if_expensive(source)
     if source is not D:
         check_entries(source, len(w) * float(weights.sum()))
-    whole = base.candidate_rows(source) if base.rows_fit(source) else None
+    whole = base.candidate_rows(source) if rows_fit(source) else None
     return Candidates(source, whole), w.astype(np.intp), weights, most
 
 
