@@ -163,27 +163,18 @@ def pass_as_tree(
             if len(patch.m):
                 yield patch
 
-    width = merge_width(data.patch_size, K)
-    for result in merged_tree(within_budget(), runner(compared), progress.seed, width):
-        progress = progress.after(*result)
-        report(progress, progress.n_seen)
-    return data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped
-
-
-def merged_tree(patches: Iterable[Patch], runner: Runner, seed: int, width: int) -> Iterator[Result]:
-    """Results of all tasks, level after level, with `width` sets of prototypes merged at a time.
-
-    The last is the result of the whole.
-    """
+    run, width, tasks = runner(compared), merge_width(data.patch_size, K), within_budget()
     for level in count():
-        results = []
-        for result in runner(patches, map(partial(seed_of, seed, level), count())):
-            results.append(result[0])
-            yield result
-        if len(results) <= 1:
-            return
-        groups = [results[k : k + width] for k in range(0, len(results), width)]
-        patches = (Patch.joined(*group) for group in groups)
+        merged = []
+        for prototypes, cost in run(tasks, map(partial(seed_of, progress.seed, level), count())):
+            merged.append(prototypes)
+            progress = progress.after(prototypes, cost)
+            report(progress, progress.n_seen)
+        if len(merged) <= 1:
+            break
+        groups = [merged[k : k + width] for k in range(0, len(merged), width)]
+        tasks = (Patch.joined(*group) for group in groups)
+    return data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped
 
 
 @contextmanager

@@ -198,7 +198,11 @@ class _SomState:
             at = self._first_improving(l, todo)
             if at == len(todo):
                 break
-            self._move(l, todo[at])
+            d = self.candidates.rows(todo[at : at + 1])[0]
+            self._shift(np.ascontiguousarray(self.H[:, l]), d, self.G[l])
+            self.w[l], self.G[l] = todo[at], d
+            np.maximum(self.farthest, d, out=self.farthest)
+            self.path.append(self.w.copy())
             todo = todo[at + 1 :]
         for k in np.flatnonzero(self.neighbors[:, l]):
             if k > l and self.moves < most:
@@ -224,13 +228,6 @@ class _SomState:
 
         # What is not in memory is read by one thread: a database or a user's function may not support more.
         return first_find(look, len(todo), self.n_jobs if self.candidates.whole is not None else 1)
-
-    def _move(self, l: int, c: int) -> None:
-        d = self.candidates.rows(np.array([c]))[0]
-        self._shift(np.ascontiguousarray(self.H[:, l]), d, self.G[l])
-        self.w[l], self.G[l] = c, d
-        np.maximum(self.farthest, d, out=self.farthest)
-        self.path.append(self.w.copy())
 
     def _exchange(self, k: int, l: int) -> None:
         """Neurons k and l exchange exemplars if that lowers the cost."""

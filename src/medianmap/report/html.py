@@ -73,9 +73,14 @@ def page_content(
         "health": None if health is None else health.as_dict() if hasattr(health, "as_dict") else dict(health),
         "settings": {str(name): plain(value) for name, value in (settings or {}).items()},
         "parameters": facts["parameters"], "versions": facts["versions"], "ramps": RAMPS,
-        "classes": _pies(facts) if facts["classes"] else None,
-        "class_names": [each["class"] for each in facts["classes"]],
+        "classes": None, "class_names": [each["class"] for each in facts["classes"]],
     }  # fmt: skip
+    if facts["classes"]:  # their names and colours, and of each neuron their shares
+        shares = np.array([neuron["shares"] for neuron in facts["neurons"]])
+        points = np.array([neuron["points"] for neuron in facts["neurons"]], np.float64)
+        cut = slices(shares, points, content["class_names"])
+        rows = [numbers(row, 4) for row in cut.shares]
+        content["classes"] = {"names": cut.names, "colors": cut.colors, "shares": rows}
     n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * facts["n_prototypes"]
     content["members"], content["listed"] = _listed(facts["members"], n_free, members)
     return content
@@ -96,14 +101,6 @@ def _neuron(neuron: dict[str, Any], labelled: bool) -> dict[str, Any]:
 
 def _rounded(value: float | None, digits: int = 6) -> float | None:
     return None if value is None else numbers(value, digits)[0]
-
-
-def _pies(facts: dict[str, Any]) -> dict[str, Any]:
-    """Names and colours of classes, and of each neuron their shares."""
-    shares = np.array([neuron["shares"] for neuron in facts["neurons"]])
-    points = np.array([neuron["points"] for neuron in facts["neurons"]], np.float64)
-    cut = slices(shares, points, [each["class"] for each in facts["classes"]])
-    return {"names": cut.names, "colors": cut.colors, "shares": [numbers(row, 4) for row in cut.shares]}
 
 
 def _listed(members: list[dict[str, Any]], n_free: int, most: int | None) -> tuple[list[Any], dict[str, Any]]:

@@ -75,7 +75,13 @@ def summarize(
         codes = _add_classes(facts, points["prototype"], classes)
         if structure:
             P = views.prototype_dissimilarities(model, X)
-            _add_neighbors(facts, P, lattice) if lattice is not None else _add_graph(facts, P, fitted, points)
+            if lattice is None:
+                _add_graph(facts, P, fitted, points)
+            else:  # the U-matrix: of each neuron u, and edges [a, b, dissimilarity] between those that touch
+                u = views.u_matrix(lattice, P)
+                facts |= {"stress": None, "edges": [list(edge) for edge in u.edges.tolist()], "edges_left_out": 0}
+                for neuron, mean in zip(facts["neurons"], u.means.tolist(), strict=True):
+                    neuron["u"] = mean
             for neuron, group in zip(facts["neurons"], views.superclusters(P).groups.tolist(), strict=True):
                 neuron["group"] = group
             facts["exemplars"] = exemplar_drawings(model, fitted, X)
@@ -212,7 +218,10 @@ def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | 
     neurons = facts["neurons"]
     counts = class_counts(prototypes[known], codes[known], n_clusters=len(neurons))[0]
     facts["quality"] |= class_indices(prototypes[known], codes[known])
-    facts["classes"] = [_class_facts(c, name, counts) for c, name in enumerate(classes)]
+    for c, name in enumerate(classes):  # its size, the neurons where it is the majority, and its share there
+        own = (counts.argmax(axis=1) == c) & (counts.sum(axis=1) > 0)
+        size, at_home = float(counts[:, c].sum()), float(counts[own, c].sum())
+        facts["classes"].append({"class": name, "points": size, "neurons": int(own.sum()), "at_home": at_home / size})
     for neuron, row in zip(neurons, counts, strict=True):
         total = row.sum()
         neuron["shares"] = (row / (total or 1.0)).tolist()
@@ -221,13 +230,6 @@ def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | 
     if facts["predicted_classes"]:
         facts["accuracy"] = sum(neurons[prototypes[i]]["class"] == names[i] for i in known.tolist()) / len(known)
     return codes
-
-
-def _class_facts(c: int, name: str, counts: FloatArray) -> dict[str, Any]:
-    """Class c of counts (K, n_classes): its size, the neurons where it is the majority, and its share there."""
-    own = (counts.argmax(axis=1) == c) & (counts.sum(axis=1) > 0)
-    size = float(counts[:, c].sum())
-    return {"class": name, "points": size, "neurons": int(own.sum()), "at_home": float(counts[own, c].sum() / size)}
 
 
 def _sampled(source: Source, seed: int) -> tuple[Source, IntArray]:
@@ -239,14 +241,6 @@ def _sampled(source: Source, seed: int) -> tuple[Source, IntArray]:
     part = source if n <= most else SubsetSource(source, keep)
     # What is computed on demand would be computed again for every index.
     return (DenseSource(block_in_steps(part), part.symmetric, part.ids) if computed else part), keep
-
-
-def _add_neighbors(facts: dict[str, Any], P: FloatArray, lattice: Any) -> None:
-    """The U-matrix: of each neuron u, and edges [a, b, dissimilarity] between those that touch."""
-    u = views.u_matrix(lattice, P)
-    facts |= {"stress": None, "edges": [list(edge) for edge in u.edges.tolist()], "edges_left_out": 0}
-    for neuron, mean in zip(facts["neurons"], u.means.tolist(), strict=True):
-        neuron["u"] = mean
 
 
 def _add_graph(facts: dict[str, Any], P: FloatArray, fitted: Any, points: NDArray[Any]) -> None:

@@ -160,8 +160,12 @@ class KPathDisplay(Display):
             raise ValueError(f"ax holds {len(axes)} axes, but this path has {len(panels)} panels; pass one for each.")
         for one, color, (name, (label, values)) in zip(axes, LINES, panels.items(), strict=False):
             one.plot(self.path.n_clusters, values, color=color, marker="o", markersize=4, label=name)
-            if name in SUGGESTIONS:
-                self._ring(one, self.path.best(name), values)
+            if name in SUGGESTIONS:  # a ring and a word at the suggested K, with room for both above the line
+                K = self.path.best(name)
+                value = float(values[self.path.n_clusters == K][0])
+                one.plot([K], [value], "o", markersize=11, mfc="none", mec="black", label="suggested")
+                one.margins(y=0.25)
+                one.annotate(f"K = {K}", (K, value), xytext=(9, 3), textcoords="offset points", fontsize="small")
             _finish(one, "", label)
             one.yaxis.label.set_fontsize("small")
         self._mark_K(axes[-1])
@@ -177,13 +181,6 @@ class KPathDisplay(Display):
             if not np.isnan(values[path.n_clusters >= 2]).all():
                 panels[name] = label, values
         return panels
-
-    def _ring(self, ax: Any, K: int, values: FloatArray) -> None:
-        """A ring and a word at the suggested K, with room for both above the line."""
-        value = values[self.path.n_clusters == K]
-        ax.plot([K], value, "o", markersize=11, markerfacecolor="none", markeredgecolor="black", label="suggested")
-        ax.margins(y=0.25)
-        ax.annotate(f"K = {K}", (K, float(value[0])), xytext=(9, 3), textcoords="offset points", fontsize="small")
 
     def _mark_K(self, ax: Any) -> None:
         """The axis of K, with those numbers that have room under an axis of five inches, from the first on."""

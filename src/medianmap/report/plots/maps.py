@@ -216,7 +216,11 @@ class TopologyDisplay(shapes.Display):
         extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has no extent
         radii = self.radii() * extent
         self._draw_edges(ax)
-        self._draw_nodes(ax, radii)
+        cut = shapes.Slices(np.ones((len(z), 1)), [], [NODE])
+        if self.shares is not None:
+            cut = shapes.slices(self.shares, self.hits, self.classes)
+        ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # visible where a prototype has no points and so no pie
+        self.nodes_ = shapes.pies(ax, z, radii, cut, edgecolors=LINE, linewidths=0.5, zorder=2)
         if self.names is not None and len(z) <= MOST_NAMES:
             effects = require("matplotlib.patheffects", "plot", "Drawing")
             halo = [effects.withStroke(linewidth=2, foreground=LINE)]  # names can be read on top of nodes
@@ -242,13 +246,6 @@ class TopologyDisplay(shapes.Display):
             colors=np.column_stack([np.full((len(count), 3), to_rgb(GREY)), 0.35 + 0.55 * strength]),
         )  # fmt: skip
         ax.add_collection(self.edges_)
-
-    def _draw_nodes(self, ax: Any, radii: FloatArray) -> None:
-        z, cut = self.layout.positions, shapes.Slices(np.ones((len(self.hits), 1)), [], [NODE])
-        if self.shares is not None:
-            cut = shapes.slices(self.shares, self.hits, self.classes)
-        ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # visible where a prototype has no points and so no pie
-        self.nodes_ = shapes.pies(ax, z, radii, cut, edgecolors=LINE, linewidths=0.5, zorder=2)
 
     def radii(self) -> FloatArray:
         """(K,) radius of each node as a share of the picture: its area is its weight; empty ones are dots."""
