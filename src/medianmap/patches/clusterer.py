@@ -153,8 +153,6 @@ class PatchClusterer(
     verbose: int = 0
     on_patch: Callable[[one_pass.PatchRecord], Any] | None = None
 
-    # --- fitting ------------------------------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go over X in one pass.
 
@@ -234,8 +232,6 @@ class PatchClusterer(
             data = DataInPatches(found, np.ones(n), None, np.arange(n), plan)
             return one_pass.estimate_pass(self._settings(N), data, evaluations)
 
-    # --- predicting ---------------------------------------------------------------------------------------------------
-
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
         """`labels_` of a pass over X, (N,)."""
         refuse_stream(X, "call fit, then predict on a second stream or in parts")
@@ -257,8 +253,6 @@ class PatchClusterer(
     def assign(self, D: Any) -> IntArray:
         """Nearest prototype (n_query,) from dissimilarities D (n_query, K) to the K prototypes."""
         return self._answering_map.assign(D)
-
-    # --- inside -------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _session(self) -> Iterator[None]:
@@ -420,7 +414,4 @@ def refuse_stream(X: Any, instead: str) -> None:
 def check_patch_size(K: int, n: int) -> None:
     """ValueError if patches of n points cannot hold K prototypes."""
     if n < K:
-        raise ValueError(
-            f"Patches would have {n} points, fewer than the {K} prototypes; choose larger patches, several times "
-            "the number of prototypes."
-        )
+        raise ValueError(f"Patches would have {n} points, fewer than the {K} prototypes; make them several times K.")

@@ -190,9 +190,7 @@ def _of_extended_block(D: Any, progress: PassProgress) -> tuple[Input, IntArray,
     K = 0 if before is None else len(before.m)
     n = block.shape[0] - K
     if n < 1:
-        raise ValueError(
-            f"The block has {block.shape[0]} rows, the first {K} of them for the prototypes so far; add new points."
-        )
+        raise ValueError(f"The block has {K + n} rows, the first {K} of them for the prototypes so far; add points.")
     compared, rows = MatrixComparison(block), np.arange(K)
     if before is not None:
         before = compared.with_dissimilarities(replace(before, points=rows))

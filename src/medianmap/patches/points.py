@@ -73,9 +73,8 @@ class Prototypes:
 
     def among(self, compared: Comparison) -> FloatArray:
         """(K, K) dissimilarities of the prototypes from each other."""
-        if self.per:
-            return self.combinations.among
-        return self.D if self.D is not None else compared.between(self.points, self.points)
+        own = compared.between(self.points, self.points) if self.D is None else self.D
+        return self.combinations.among if self.per else own
 
 
 def joined(*groups: Any) -> Any:
@@ -104,9 +103,8 @@ class Comparison(Protocol):
 
     def with_dissimilarities(self, prototypes: Prototypes) -> Prototypes:
         """The prototypes with the dissimilarities among them, which a model file does not hold."""
-        if prototypes.D is not None:
-            return prototypes
-        return replace(prototypes, D=self.between(prototypes.points, prototypes.points))
+        p = prototypes
+        return p if p.D is not None else replace(p, D=self.between(p.points, p.points))
 
     def checked(self, items: Any, vectors: bool | None) -> Any:
         """New points in the form in which they are held; `vectors`: whether earlier ones were, None if there are none.
