@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medianmap.utils.progress import OnProgress
 from medianmap.utils.resumable import About, Journal, journal
+from medianmap.utils.threads import OnProgress
 
 from .plan import Record, Task
 

@@ -206,7 +206,7 @@ def test_ctrl_c_leaves_nothing_half_written(classifier, capsys, monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("medianmap.predict.nearest.two_nearest", interrupted)
+    monkeypatch.setattr("medianmap.predict.assign_all.two_nearest", interrupted)
     assert run("predict", "map/model.mmap", "new.fasta") == 130
     said = capsys.readouterr()
     assert said.out == ""

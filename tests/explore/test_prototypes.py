@@ -22,7 +22,7 @@ from medianmap import (
 )
 from medianmap.core.neighborhood import make_lattice
 from medianmap.explore.stability import firmness, share_together
-from medianmap.predict.nearest import robust_scores
+from medianmap.predict.assign_all import robust_scores
 
 WORDS = ["heron", "herons", "hero", "quark", "quarks", "quart", "zero", "quartz", "ark", "arks"]
 
@@ -126,7 +126,7 @@ def test_blocks_do_not_change_a_bit(rng, monkeypatch):
     X = blobs(rng, 100)
     gas = MedianNeuralGas(5, n_epochs=8, random_state=0).fit(X)
     whole = explore.two_best(gas, X)
-    monkeypatch.setattr("medianmap.predict.nearest.rows_per_panel", lambda n: 7)
+    monkeypatch.setattr("medianmap.predict.assign_all.rows_per_panel", lambda n: 7)
     np.testing.assert_array_equal(explore.two_best(gas, X), whole)
 
 

@@ -11,7 +11,7 @@ from medianmap import MedianSOM, RelationalKMeans, RelationalNeuralGas, Relation
 from medianmap.explore import component_planes, layout, prototype_dissimilarities, two_best
 from medianmap.explore.prototypes import as_lengths
 from medianmap.metrics import bind
-from medianmap.predict.nearest import ratios
+from medianmap.predict.assign_all import ratios
 from medianmap.readers import write_phylip
 from medianmap.report import report
 from medianmap.report.notebook import summary_html

@@ -19,8 +19,7 @@ from support.extras import optional
 from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier, as_dissimilarity
-from medianmap.predict.assign_all import assign_all, assigned_lines
-from medianmap.predict.nearest import two_nearest
+from medianmap.predict.assign_all import assign_all, assigned_lines, two_nearest
 from medianmap.readers import Records, iter_records
 from medianmap.utils.threads import limited
 

@@ -18,8 +18,7 @@ from support.maps import blob_distances
 
 from medianmap import MedianKMeans, PrototypeClassifier, as_dissimilarity, load, save
 from medianmap.predict import assign_all as module
-from medianmap.predict.assign_all import assign_all
-from medianmap.predict.nearest import two_nearest
+from medianmap.predict.assign_all import assign_all, two_nearest
 from medianmap.utils import resumable
 
 

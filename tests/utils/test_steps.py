@@ -15,7 +15,7 @@ from medianmap.explore import layout, prototype_dissimilarities
 from medianmap.readers import read
 from medianmap.refine import refine_som, swap_medoids
 from medianmap.sources.all_pairs import all_pairs
-from medianmap.utils.progress import epochs_watched, followed, in_steps, step
+from medianmap.utils.threads import epochs_watched, followed, in_steps, step
 
 
 def squared(points):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..utils.files import umask
-from ..utils.progress import followed
+from ..utils.threads import followed
 
 if TYPE_CHECKING:
     from rich.console import Console

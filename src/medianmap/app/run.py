@@ -18,18 +18,16 @@ from ..estimators.classifier import PrototypeClassifier
 from ..estimators.model_file import save
 from ..explore.health import Health, check_dissimilarity
 from ..patches.clusterer import PatchClusterer
-from ..predict.assign_all import Answers, assign_all
-from ..predict.nearest import nearest_of, outliers, two_best
+from ..predict.assign_all import Answers, assign_all, nearest_of, outliers, two_best
 from ..predict.queries import ToPrototypes, map_of
-from ..report import report as make_report
+from ..report.html import page_content, render
 from ..report.summary import MOST_COMPUTED, summarize, written
 from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
 from ..sources.all_pairs import all_pairs
 from ..sources.base import ToPoints, fits
 from ..utils.files import counted, fasta_lines, tsv_lines, write_lines, write_text
-from ..utils.progress import epochs_watched, followed, step
 from ..utils.resumable import digest
-from ..utils.threads import limited
+from ..utils.threads import epochs_watched, followed, limited, step
 from . import inputs
 from .inputs import Given, ObjectStream
 from .output import Watch, Workshop, workshop
@@ -412,9 +410,8 @@ def page(
 ) -> str:  # fmt: skip
     """report.html of the points `given`; `points` is their table of `two_best`."""
     title = title or f"{Path(given.name).name}: {_number_of(given)}"
-    return make_report(
-        model, given.data, ids=given.ids, y=given.labels, points=points, title=title, health=health, settings=settings
-    ).html
+    facts = summarize(model, given.data, ids=given.ids, y=given.labels, points=points, structure=True)
+    return render(page_content(facts, title=title, health=health, settings=settings, members=None))
 
 
 def _number_of(given: Given) -> str:

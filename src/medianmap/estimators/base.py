@@ -44,8 +44,7 @@ from ..sources.checks import as_objects, n_dims, refuse_bad_entries
 from ..sources.computed import checked_objects, take
 from ..sources.stored import is_pair_store
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
-from ..utils.progress import EPOCH_WATCHER
-from ..utils.threads import limited
+from ..utils.threads import EPOCH_WATCHER, limited
 from .answers import MapAnswers
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
 from .parameters import (

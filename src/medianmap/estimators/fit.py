@@ -32,8 +32,7 @@ from ..refine import refine_som, swap_medoids
 from ..refine.labelled import labelled_source, settled_labels
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_n_prototypes, check_weights
-from ..utils.progress import EPOCH_WATCHER
-from ..utils.threads import limited
+from ..utils.threads import EPOCH_WATCHER, limited
 
 if TYPE_CHECKING:
     from .base import BaseMap

@@ -15,7 +15,7 @@ from ..search import CHOICES, check_search_fits
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import ROWS_PER_STEP, take
 from ..utils.checks import check_choice, check_count
-from ..utils.progress import in_steps
+from ..utils.threads import in_steps
 from .base import DissimilarityMap, KMeansMap, NeuralGasMap, SOMMap, among, source_of
 from .fit import Plan
 from .parameters import ANNEALINGS, COLLISIONS, REFINEMENTS, MedianParameters, documented, parameters

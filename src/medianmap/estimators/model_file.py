@@ -222,8 +222,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def is_stored(model: Any) -> bool:
     """Whether a model is of one of the classes that a file can hold, itself and not a class derived from it."""
-    name = type(model).__name__
-    return name in CLASSES and type(model) is provided(name)
+    return type(model).__name__ in CLASSES and type(model).__module__.split(".")[0] == "medianmap"
 
 
 class _ModelWriter(Writer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..predict.nearest import border_points, outliers, two_best
+from ..predict.assign_all import border_points, outliers, two_best
 from .prototypes import (
     PlaneLayout,
     Superclusters,

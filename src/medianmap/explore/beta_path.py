@@ -19,7 +19,7 @@ from ..sources import ALL
 from ..sources.base import FloatArray, Index, IntArray
 from ..utils.checks import check_beta, check_n_prototypes
 from ..utils.files import table
-from ..utils.progress import OnProgress
+from ..utils.threads import OnProgress
 from .refits import check_data, check_estimator, check_values, mean_columns, refits
 
 BETAS = (1.0, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)

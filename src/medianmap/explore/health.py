@@ -21,7 +21,7 @@ from ..sources.base import FloatArray, IntArray, is_source
 from ..sources.computed import block_in_steps
 from ..utils.checks import check_count
 from ..utils.files import counted
-from ..utils.progress import OnProgress
+from ..utils.threads import OnProgress
 from .health_entries import Level, Names, Verdict, judge_entries, scan
 
 __all__ = ["Finding", "Health", "check_dissimilarity"]

@@ -17,7 +17,7 @@ from ..sources import DenseSource, Source, panels
 from ..sources.base import IntArray
 from ..sources.checks import TILE
 from ..utils.files import counted
-from ..utils.progress import OnProgress, step
+from ..utils.threads import OnProgress, step
 
 Level: TypeAlias = Literal["ok", "note", "warning", "error"]
 Verdict: TypeAlias = tuple[Level, str, dict[str, Any]]  # level, sentence and value of a finding

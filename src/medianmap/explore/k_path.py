@@ -16,7 +16,7 @@ from ..estimators.fit import Trained
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_flag, check_n_prototypes
 from ..utils.files import table
-from ..utils.progress import OnProgress
+from ..utils.threads import OnProgress
 from .refits import check_data, check_restarts, check_values, random_seeds, refits
 from .stability import agreement
 

@@ -17,8 +17,7 @@ from ..predict.queries import SourceRows, as_queries, dissimilarities, map_of
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_weights
 from ..utils.files import table
-from ..utils.progress import step
-from ..utils.threads import limited
+from ..utils.threads import limited, step
 
 # Stress that falls by less than this share has settled, as far as an eye can tell.
 SETTLED = 1e-5

@@ -17,8 +17,7 @@ from ..estimators.fit import Supervision, Trained, as_generator
 from ..sources import ALL
 from ..sources.base import FloatArray, Index, IntArray
 from ..utils.checks import check_weights
-from ..utils.progress import OnProgress, step
-from ..utils.threads import limited
+from ..utils.threads import OnProgress, limited, step
 
 Number = TypeVar("Number", int, float)
 

@@ -18,8 +18,7 @@ from ..sources import ALL, DenseSource, Source, SubsetSource, as_dissimilarity, 
 from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_count, check_n_jobs, check_nonnegative, refuse_duplicate_ids
 from ..utils.files import first_few, table
-from ..utils.progress import OnProgress, step
-from ..utils.threads import limited
+from ..utils.threads import OnProgress, limited, step
 
 # Few rows, since half of each corner on the diagonal is redundant; a block takes a fraction of a second.
 ROWS, COLUMNS = 32, 1024

@@ -14,7 +14,7 @@ from ..core.quality import topographic_error
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count, check_flag, check_n_prototypes, check_positive
 from ..utils.files import table
-from ..utils.progress import OnProgress
+from ..utils.threads import OnProgress
 from .refits import Refits, check_data, check_restarts, check_values, mean_columns, random_seeds, refits
 
 WIDTHS = (2.0, 1.0, 0.7, 0.5, 0.3, 0.1, 0.01)

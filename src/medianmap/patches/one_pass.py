@@ -22,8 +22,8 @@ from ..core.labels import LabelVectors
 from ..sources.base import FloatArray
 from ..utils.files import check_target
 from ..utils.loading import require
-from ..utils.progress import EPOCH_WATCHER
 from ..utils.resumable import digest, refuse_other
+from ..utils.threads import EPOCH_WATCHER
 from .checkpoint import PassProgress, write_checkpoint
 from .input import DataInPatches, StreamInPatches, distance_blocks
 from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity
 from ..utils.checks import refuse_duplicate_ids
-from ..utils.progress import step
+from ..utils.threads import step
 
 Kind: TypeAlias = Literal["strings", "vectors", "series"]
 HEAD_BYTES = 64 * 2**10

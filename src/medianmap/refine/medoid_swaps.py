@@ -52,8 +52,7 @@ from numpy.typing import NDArray
 from ..core.quality import inertia
 from ..sources.base import FloatArray, IntArray, panels
 from ..utils.checks import check_count
-from ..utils.progress import step
-from ..utils.threads import outer_threads, stop_if_asked
+from ..utils.threads import outer_threads, step, stop_if_asked
 from .candidates import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
 # After so many candidates without a swap, threads look ahead; before, most of what they find would be discarded.

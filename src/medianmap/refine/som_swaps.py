@@ -41,8 +41,7 @@ from ..core.assignment import smoothed_winners
 from ..core.neighborhood import Lattice
 from ..core.quality import som_cost, topographic_error
 from ..sources.base import FloatArray, IntArray, panels
-from ..utils.progress import step
-from ..utils.threads import run_chunks
+from ..utils.threads import run_chunks, step
 from .candidates import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
 
 # Points whose smoothed dissimilarities a thread updates per chunk.

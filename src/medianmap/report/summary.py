@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from .._version import __version__
 from ..core.quality import class_counts, class_indices, neighborhood_indices, torn_share
 from ..explore import prototypes as views
-from ..predict.assign_all import Answers
-from ..predict.nearest import border_points, outliers, two_best
+from ..predict.assign_all import Answers, border_points, outliers, two_best
 from ..predict.queries import as_queries, exemplar_places, map_of
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource
 from ..sources.base import FloatArray, IntArray

@@ -16,9 +16,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..utils.checks import check_n_jobs
 from ..utils.files import check_target, write_text
-from ..utils.progress import OnProgress, step
 from ..utils.resumable import Journal, difference, digest, journal, journal_path, part_path, refuse_other, refusing
-from ..utils.threads import limited
+from ..utils.threads import OnProgress, limited, step
 from . import ComputedSource, DenseSource, as_dissimilarity
 from .computed import panel_height
 from .stored import Sidecar, open_store, read_sidecar, sidecar_path

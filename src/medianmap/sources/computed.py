@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ..metrics.base import BoundMetric
 from ..metrics.letters import row_chunks
-from ..utils.progress import in_steps
 from ..utils.resumable import digest
-from ..utils.threads import outer_threads, run_chunks
+from ..utils.threads import in_steps, outer_threads, run_chunks
 from .base import ALL, DenseSource, HoldsObjects, Index, OwnSource, Source, fits, panels, partly_kept, with_objects
 
 # Objects of a sample that are compared with all others between two steps of a progress bar.

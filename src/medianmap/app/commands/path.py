@@ -52,7 +52,7 @@ def path(
     """
     from ...explore.k_path import k_path
     from ...utils.files import as_tsv, check_target, write_bytes
-    from ...utils.progress import followed
+    from ...utils.threads import followed
 
     if plot is not None and plot == out:
         raise click.UsageError(f"{out} cannot hold both the table and the picture; give -o and --plot different names.")

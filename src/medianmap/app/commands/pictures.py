@@ -57,7 +57,7 @@ def report(
 def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int | None, title: str | None) -> str:
     """The page of a model about the points `given`."""
     from ...explore.health import check_dissimilarity
-    from ...predict.nearest import two_best
+    from ...predict.assign_all import two_best
     from ...predict.queries import map_of
     from ...report.summary import MOST_COMPUTED
     from ...utils.threads import limited
@@ -122,7 +122,7 @@ def plot(
         if component is not None:
             how["component"] = int(component) if component.isdecimal() else component
         if PICTURES[picture].of_data:
-            from ...predict.nearest import two_best
+            from ...predict.assign_all import two_best
 
             how["points"] = two_best(fitted, X, n_jobs=threads)
         content = drawn(lambda: plot_model(fitted, picture, X, y, **how), format_, dpi)

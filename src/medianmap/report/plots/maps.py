@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.neighborhood import Lattice
 from ...explore import prototypes as views
-from ...predict.nearest import two_best
+from ...predict.assign_all import two_best
 from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.checks import check_choice
