@@ -1,4 +1,4 @@
-"""G -> weights A (K, N): what point i counts for prototype j. Nearest (K-means), ranks (neural gas), lattice (SOM).
+"""G -> weights A (K, N): the nearest prototype (K-means), ranks (neural gas), Heskes' winner on the lattice (SOM).
 
 The winner of a point is the nearest prototype, I(i) = argmin_j G[i, j], or for a SOM that of Heskes,
 I*(i) = argmin_j sum_l H[j, l] G[i, l], found exactly by a float32 screen and the canonical sum; the lowest j on ties.

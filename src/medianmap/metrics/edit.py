@@ -101,7 +101,10 @@ def _distances(
         return _by_rapidfuzz(a, b, int(costs[1][0]), n_jobs) / costs[0]
     if backend == "stringzillas":
         if not small or costs is None:
-            raise ValueError("backend='stringzillas' takes at most 32 letters and whole costs up to 127 when scaled.")
+            raise ValueError(
+                "backend='stringzillas' takes at most 32 letters and costs that are whole numbers up to 127 after "
+                "scaling; choose backend='auto'."
+            )
         scale, (indel, price) = costs
         scores = -(price if table is not None else price * (1 - np.eye(len(symbols), dtype=np.int64)))
         return -simd.all_scores(a, b, scores, int(indel), int(indel), False, n_jobs) / scale

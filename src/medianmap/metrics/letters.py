@@ -71,7 +71,9 @@ def strings_or_tokens(objects: list[Any], name: str) -> list[Any]:
     if len({isinstance(thing, str) for thing in out}) > 1:
         kind = type(out[0])
         odd = next(i for i, thing in enumerate(out) if type(thing) is not kind)
-        raise ValueError(f"X[0] is a {kind.__name__} but X[{odd}] is a {type(out[odd]).__name__}; pass one kind.")
+        raise ValueError(
+            f"X[0] is a {kind.__name__} but X[{odd}] is a {type(out[odd]).__name__}; pass strings or lists, not both."
+        )
     return out
 
 

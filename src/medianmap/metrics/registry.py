@@ -72,7 +72,9 @@ def _python_block(
             try:
                 out[i, l] = value
             except (TypeError, ValueError):
-                raise ValueError(f"The metric {name!r} returned {value!r} ; it must return one number.") from None
+                raise ValueError(
+                    f"The metric {name!r} returned {value!r} for a pair of objects; it must return one number."
+                ) from None
     return out
 
 

@@ -61,7 +61,10 @@ def _prepare_hamming(objects: list[str], *, normalize: Any = True) -> list[str]:
     check_flag(normalize, "normalize")
     odd = next((i for i, s in enumerate(objects) if len(s) != len(objects[0])), None)
     if odd is not None:
-        raise ValueError(f"X[{odd}] has {len(objects[odd])} letters, X[0] {len(objects[0])}; choose metric='edit'.")
+        raise ValueError(
+            f"X[{odd}] has {len(objects[odd])} letters but X[0] has {len(objects[0])}; 'hamming-strings' compares "
+            "strings of one length. For others choose metric='edit'."
+        )
     return objects
 
 

@@ -70,7 +70,9 @@ def _inverse_covariance(X: NDArray[Any], m: NDArray[np.float64], params: Mapping
     try:
         return {"VI": np.linalg.inv((m[:, None] * centred).T @ centred / (m.sum() - 1))}
     except np.linalg.LinAlgError:
-        raise ValueError("The covariance is singular; drop dependent columns or pass VI to 'mahalanobis'.") from None
+        raise ValueError(
+            "The covariance is singular, so 'mahalanobis' cannot invert it; drop dependent columns or pass VI."
+        ) from None
 
 
 _WEIGHTS = Parameter("w", None, "what each coordinate counts; None: 1 each")

@@ -43,7 +43,10 @@ def read_phylip(opened: Opened, *, names: str | None = None, encoding: str = "ut
 def _count(line: Line, name: str) -> int:
     words = line[1].split()
     if not words or not words[0].isdecimal() or int(words[0]) < 1:
-        raise ValueError(f"{name}: line {line[0]} is {line[1].strip()[:40]!r}, but PHYLIP starts with a count.")
+        raise ValueError(
+            f"{name}: line {line[0]} is {line[1].strip()[:40]!r}, but a PHYLIP matrix starts with the number of its "
+            "points; check that this is the right file."
+        )
     return int(words[0])
 
 

@@ -37,7 +37,10 @@ def read_pairs(
     rows = sample_rows(opened, check_delimiter(delimiter), encoding, comments=True)
     width = len(rows[0]) if rows else 0
     if columns is None and width != 3:
-        raise ValueError(f"{opened.name} has {width} columns; name three (from, to, value) with columns=.")
+        raise ValueError(
+            f"{opened.name} has {width} columns; a pair table has three (from, to, value). "
+            "Say which: columns=(0, 1, 2)."
+        )
     chosen: Sequence[Column] = range(3) if columns is None else columns
     if len(chosen) != 3:
         raise ValueError(f"columns has {len(chosen)} entries; name three columns: from, to and value.")
@@ -62,7 +65,10 @@ def read_m8(
             "for example similarity='max-s', similarity='normalized' or a function of the array of scores."
         )
     if score == "evalue" and not callable(similarity):
-        raise ValueError(f"similarity={similarity!r} would reverse e-values; pass a function, for example numpy.log1p.")
+        raise ValueError(
+            f"An e-value grows as two sequences differ, so similarity={similarity!r} would reverse it; "
+            "pass a function, for example similarity=numpy.log1p."
+        )
     # "-outfmt '6 std qlen slen'" has further columns after the twelve.
     width = max(len(M8_COLUMNS), *(len(row) for row in sample_rows(opened, "\t", encoding, comments=True)[:1]))
     rows = data_rows(opened, "\t", encoding, header=False, width=width, comments=True)

@@ -56,7 +56,9 @@ def iter_sequences(
                 yield _record(entry, f"{opened.name}: record {number}", label_of, check, allow_empty)
     except dnaio.FileFormatError as error:
         if "ASCII" in str(error):
-            raise ValueError(f"{opened.name}: what follows record {number} is not ASCII; correct it.") from None
+            raise ValueError(
+                f"{opened.name}: a header or sequence after record {number} has a letter that is not ASCII; rename it."
+            ) from None
         raise ValueError(f"{opened.name} is not a whole {format.upper()} file: {error}") from None
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
@@ -73,7 +75,10 @@ def _record(
     where = f"{where} ({name!r})"
     letters = "".join(entry.sequence.split())
     if not letters and not allow_empty:
-        raise ValueError(f"{where} has no letters; complete it, or pass allow_empty=True.")
+        raise ValueError(
+            f"{where} has no letters: the file may be truncated. "
+            "Complete it, or pass allow_empty=True if this is meant."
+        )
     check(letters, where)
     return Record(name, letters, label_of(entry.name, where), "".join(description).strip())
 

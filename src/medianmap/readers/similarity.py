@@ -92,7 +92,10 @@ def _converted(S: FloatArray, similarity: Rule, ids: Sequence[str] | None, name:
 def _applied(rule: Callable[[FloatArray], Any], s: FloatArray) -> FloatArray:
     d = np.asarray(rule(s), np.float64)
     if d.shape != s.shape:
-        raise ValueError(f"The function given as similarity turned {s.size} values into shape {d.shape}; keep it.")
+        raise ValueError(
+            f"The function given as similarity turned {s.size} values into an array of shape {d.shape}; "
+            "it gets an array of similarities and must return as many dissimilarities."
+        )
     return d
 
 
@@ -137,7 +140,10 @@ def _filled(
         if len(empty):
             i = int(empty[0, 0])
             who = f"Row {i}" if ids is None else repr(ids[i])
-            raise ValueError(f"{name}: {who} has no value, so no row maximum; pass missing=a number or drop it.")
+            raise ValueError(
+                f"{name}: {who} has no value to any other, so there is no row maximum; "
+                "pass missing=a number or drop it."
+            )
         D[gaps] = most[gaps]
     else:
         D[gaps] = float(missing)

@@ -242,14 +242,19 @@ def _refuse_half_a_matrix(grid: Grid, name: str) -> None:
 def _refuse_other_names(grid: Grid, name: str) -> None:
     for k, (row, column) in enumerate(zip(grid.rows or (), grid.columns or (), strict=False), 1):
         if row != column:
-            raise ValueError(f"{name}: row {k} is named {row!r} but column {k} {column!r}; reorder them.")
+            raise ValueError(
+                f"{name}: row {k} is named {row!r} but column {k} is named {column!r}; "
+                "put rows and columns in the same order."
+            )
 
 
 def read_lsmat(opened: Opened, *, encoding: str = "utf-8", **rules: Any) -> Matrix:
     """scikit-bio and QIIME: tabs between cells, first an empty cell and the ids, then a row per id; '#' comments."""
     sample = text.sample_rows(opened, "\t", encoding, comments=True)
     if not sample or len(sample[0]) < 2 or sample[0][0].strip():
-        raise ValueError(f"{opened.name} is not an lsmat file, which begins with an empty cell and the ids by tabs.")
+        raise ValueError(
+            f"{opened.name} is not an lsmat file: its first line must be an empty cell and the ids, separated by tabs."
+        )
     asked = text.TableOptions(kind="matrix", header=True, delimiter="\t", encoding=encoding)
     matrix = read_grid(opened, sample, asked, rules, comments=True)
     assert isinstance(matrix, Matrix)

@@ -154,7 +154,10 @@ def frame_ids(frame: Any) -> list[str] | None:
     rows, cols = column_ids(frame.T), column_ids(frame)
     if rows is not None and cols is not None and len(rows) == len(cols) and rows != cols:
         k = next(k for k in range(len(rows)) if rows[k] != cols[k])
-        raise ValueError(f"Row {k} of the frame is named {rows[k]!r}, column {k} {cols[k]!r}; use frame.loc[ids, ids].")
+        raise ValueError(
+            f"Row {k} of the frame is named {rows[k]!r} but column {k} is named {cols[k]!r}; "
+            "put rows and columns in the same order, for example frame.loc[ids, ids]."
+        )
     ids = cols if rows is None else rows
     if ids is not None:
         refuse_duplicate_ids(ids, "The frame", "row")

@@ -220,7 +220,9 @@ def _compute_file(source: ComputedSource, path: Path, sidecar: Sidecar, report: 
             _fill(source, matrix, report)
         except KeyboardInterrupt:
             share = report.share(matrix.place)
-            raise KeyboardInterrupt(f"{share} of {path} is computed and kept; run the same again to go on.") from None
+            raise KeyboardInterrupt(
+                f"{share} of {path} is computed and kept; run the same again to continue."
+            ) from None
         except ValueError:
             if matrix.place == START:  # nothing to continue, and the path is free for another try
                 matrix.discard()

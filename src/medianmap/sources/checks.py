@@ -58,7 +58,10 @@ def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0, places: Sequence
         raise ValueError(f"{where} is NaN; every pair needs a dissimilarity. Fill in missing entries or drop points.")
     if value > 0:
         raise ValueError(f"{where} is inf; dissimilarities must be finite. Replace it by a large number.")
-    raise ValueError(f"{where} is {value:g}; dissimilarities must be >= 0. Negative values in data: pass a distance.")
+    raise ValueError(
+        f"{where} is {value:g}; dissimilarities must be >= 0. "
+        "Negative values in data: subtract the minimum or pass a distance."
+    )
 
 
 def warn_of_diagonal(diagonal: NDArray[Any], largest: float) -> None:
@@ -149,7 +152,9 @@ def as_objects(X: Any, metric: BoundMetric, *, vectors: bool | None = None) -> A
         what = "one column of the frame, for example frame['sequence']" if is_frame else "a list of objects"
         raise ValueError(f"X is a {type(X).__name__}; pass a sequence of objects, one per data point: {what}.")
     if accepts.startswith("strings") and isinstance(X, np.ndarray) and X.ndim != 1:
-        raise ValueError(f"The metric {metric.name!r} compares strings, not an array of shape {X.shape}.")
+        raise ValueError(
+            f"The metric {metric.name!r} compares strings; this array has shape {X.shape}. Pass a list of strings."
+        )
     objects = list(X)
     if not objects:
         raise ValueError("X is empty: 0 sample(s) were passed while a minimum of 1 is required.")

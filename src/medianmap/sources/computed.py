@@ -50,7 +50,10 @@ class ComparedSource(ObjectSource):
         if self.ids is not None and self.matrix.ids is not None:
             for i, (own, other) in enumerate(zip(self.ids, self.matrix.ids, strict=True)):
                 if own != other:
-                    raise ValueError(f"Object {i} has the id {own!r}, row {i} of the matrix {other!r}; reorder one.")
+                    raise ValueError(
+                        f"Object {i} has the id {own!r}, but row {i} of the matrix has {other!r}; "
+                        "put both in the same order."
+                    )
 
     @property
     def evaluations(self) -> int:

@@ -186,7 +186,9 @@ class PairTable(OwnSource, ABC):
         types = self._column_types()
         if columns is None:
             if len(types) != 3:
-                raise ValueError(f"{self.where} has the columns {listing(types)}; name three in columns=.")
+                raise ValueError(
+                    f"{self.where} has the columns {listing(types)}; name three as columns=(row, column, value)."
+                )
             columns = list(types)
         if isinstance(columns, str) or len(columns) != 3:
             raise ValueError(f"columns is {columns!r}; name three, (row, column, value).")

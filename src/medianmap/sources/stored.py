@@ -87,7 +87,9 @@ def open_store(path: str | PathLike[str]) -> DenseSource:
     path = Path(path)
     if not sidecar_path(path).exists():
         refuse_unfinished(path)
-        raise FileNotFoundError(f"There is no sidecar {sidecar_path(path)}; as_dissimilarity needs none.")
+        raise FileNotFoundError(
+            f"There is no sidecar {sidecar_path(path)}; as_dissimilarity opens a plain .npy matrix without one."
+        )
     sidecar = read_sidecar(path)
     D = open_npy(path)
     found, promised = (D.shape, D.dtype.name), ((sidecar.n, sidecar.n), sidecar.dtype)
@@ -106,7 +108,9 @@ def read_sidecar(path: str | PathLike[str]) -> Sidecar:
         said = json.loads(beside.read_text(encoding="utf-8"))
         sidecar = Sidecar(**{name: said[name] for name in (each.name for each in fields(Sidecar))})
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{beside} is no sidecar ({type(error).__name__}: {error}); write the store again.") from None
+        raise ValueError(
+            f"{beside} is not the sidecar of a matrix ({type(error).__name__}: {error}); write the store again."
+        ) from None
     if sidecar.ids is not None:
         check_ids(sidecar.ids, sidecar.n, str(beside))
     return sidecar

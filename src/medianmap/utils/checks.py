@@ -17,7 +17,9 @@ def refuse_duplicate_ids(ids: Sequence[str], name: str, what: str) -> None:
     seen: dict[str, int] = {}
     for k, each in enumerate(ids, 1):
         if each in seen:
-            raise ValueError(f"{name}: {what}s {seen[each]} and {k} have the same id {each!r}; rename one.")
+            raise ValueError(
+                f"{name}: {what}s {seen[each]} and {k} have the same id {each!r}; give every {what} an id of its own."
+            )
         seen[each] = k
 
 

@@ -1,3 +1,3 @@
-"""Commands, a file each; the table in cli.py names them. Heavy imports stay inside them."""
+"""Commands, one or two per file; the table in app/main.py names them. Heavy imports stay inside them."""
 
 from __future__ import annotations
