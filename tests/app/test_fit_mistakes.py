@@ -113,7 +113,7 @@ def test_a_place_that_cannot_be_written(here, capsys, monkeypatch):
     def refused(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tempfile.mkdtemp", refused)  # root may write everywhere
+    monkeypatch.setattr("medianmap.app.output.mkdtemp", refused)  # root may write everywhere
     assert fit("-o", "new/map") == 2
     assert capsys.readouterr().err == (
         "medianmap: new/map cannot be written: Permission denied; choose another folder for -o.\n"

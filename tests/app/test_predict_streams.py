@@ -116,7 +116,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(words, capsys, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(module.Answers, "lines", interrupted)
         assert run("model.mmap", "words.txt", "-o", "out.tsv", "--block", "10") == 130
-    assert "40 objects of out.tsv are assigned and kept" in capsys.readouterr().err
+    assert "40 objects of out.tsv are kept" in capsys.readouterr().err
     assert run("model.mmap", "words.txt", "-o", "out.tsv") == 0
     assert "70 objects, 40 of them by an earlier run" in capsys.readouterr().out
     check(Path("out.tsv"), range(70), words.transform(WORDS))

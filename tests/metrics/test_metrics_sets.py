@@ -126,7 +126,7 @@ def test_numbers_can_be_categories_and_constant_columns_tell_little():
         ("kmer", ["ACGT", "AC"], {}, r"X\[1\] has 2 letters.* k = 3"),
         ("kmer", ["ACGT"], {"k": 0}, "k is 0"),
         ("kmer", ["ACGT"], {"mode": "dice"}, "mode is 'dice'"),
-        ("hamming-strings", ["abc", "ab"], {}, r"X\[1\] has 2 letters, X\[0\] 3"),
+        ("hamming-strings", ["abc", "ab"], {}, r"X\[1\] has 2 letters.*X\[0\] has 3"),
         ("hamming-strings", ["abc"], {"normalize": "yes"}, "normalize is 'yes'"),
         ("ncd", ["abc"], {"compressor": "zip"}, "compressor is 'zip'"),
         ("gower", [(1, "a"), ("b", "a")], {}, r"X\[1\] has 'b' in column 0, which holds numbers"),

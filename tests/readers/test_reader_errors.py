@@ -124,7 +124,7 @@ BAD = {
     "nothing known": ("S.csv", "NA,NA\nNA,NA\n", {"similarity": "1-s"}, "no similarity at all"),
     "lsmat without ids": ("D.lsmat", "0\t1\n1\t0\n", {}, "D.lsmat is not .*empty cell"),
     # PHYLIP
-    "PHYLIP without a count": ("D.phy", "a 0 1\nb 1 0\n", {}, "line 1 is .a 0 1..*PHYLIP.*count"),
+    "PHYLIP without a count": ("D.phy", "a 0 1\nb 1 0\n", {}, "line 1 is .a 0 1..*PHYLIP.*number of its points"),
     "PHYLIP too short": ("D.phy", "3\na 0 1 2\nb 1 0 3\n", {}, "says 3 points but holds 2; the file may be truncated"),
     "PHYLIP count": ("D.phy", "3\na 0 1\nb 1 0\n", {}, r"row of 'a' \(line 2\) has 2 numbers where 3 are expected"),
     "PHYLIP too long": ("D.phy", "1\na 0\nb 1\n", {}, "says 1 points, but there is another row in line 3"),
@@ -151,7 +151,7 @@ BAD = {
     "unknown duplicates": ("x.pairs", "a,b,1\n", {"duplicates": "last"}, "duplicates is 'last'; choose one of"),
     "hits without a rule": ("x.m8", HIT, {}, "bitscore is not a dissimilarity; say how it becomes one.*similarity="),
     "unknown score": ("x.m8", HIT, {"score": "length"}, "score is 'length'; choose one of 'pident', 'evalue'"),
-    "e-values": ("x.m8", HIT, {"score": "evalue", "similarity": "1-s"}, "1-s.* e-values.*pass a function"),
+    "e-values": ("x.m8", HIT, {"score": "evalue", "similarity": "1-s"}, "e-value.*1-s.*pass a function"),
     "short hits": ("x.m8", HIT + "a\tc\t80\n", {"similarity": "max-s"}, "line 2 has 3 columns where 12 are expected"),
     "several hits": ("x.m8", HIT + HIT, {"similarity": "max-s"}, "lines 1 and 2 are both.*several hits .* are usual"),
     "percent": ("x.m8", HIT, {"similarity": "1-s", "score": "pident"}, r"has the similarity 80, which '1-s'"),

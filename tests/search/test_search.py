@@ -154,6 +154,6 @@ def test_a_search_that_does_not_fit_names_those_that_do(estimator, search, rng):
 def test_searches_that_hop_between_candidates_refuse_matrices_too_large_to_copy(rng, monkeypatch):
     monkeypatch.setattr(base, "KEEP_BYTES", 1000)
     v = rng.random(190)
-    with pytest.raises(ValueError, match=r"whole 20 x 20 matrix in memory.*choose search='auto'"):
+    with pytest.raises(ValueError, match=r"20 x 20 matrix in memory.*choose search='auto'"):
         MedianNeuralGas(3, metric="precomputed", search="stop-fine").fit(v)
     assert MedianNeuralGas(3, metric="precomputed").fit(v).labels_.shape == (20,)
