@@ -263,3 +263,13 @@ def test_mistakes_are_one_sentence_and_exit_code_2(args, sentence, words, tmp_pa
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "out.partial").exists()
+
+
+def test_a_matrix_is_not_taken_for_a_stream_of_vectors(tmp_path):
+    D = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
+    np.savetxt(tmp_path / "D.csv", D, delimiter=",")
+    asked = (tmp_path / "D.csv", "--stream", "--patch", 6, "--grid", "1x2", "-o", tmp_path / "out")
+    done = run(*asked)
+    assert isinstance(done.exception, ValueError)
+    assert all(word in str(done.exception) for word in ("D.csv", "drop --stream", "kind=vectors"))
+    assert run(*asked, "--read", "kind=vectors").exit_code == 0

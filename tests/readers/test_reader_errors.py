@@ -232,7 +232,7 @@ def test_streams_name_what_is_wrong_too(tmp_path):
     with pytest.raises(ValueError, match="is a phylip file, which has no records to stream"):
         list(iter_records(tmp_path / "D.phy"))
     (tmp_path / "D.csv").write_text(MATRIX)
-    with pytest.raises(ValueError, match="a matrix cannot be read record by record"):
+    with pytest.raises(ValueError, match="a matrix cannot be read as a stream"):
         list(iter_records(tmp_path / "D.csv", kind="matrix"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import medianmap
 from medianmap import MedianKMeans, MedianNeuralGas, PrototypeClassifier, as_dissimilarity
 from medianmap.estimators.relational import RelationalKMeans
 from medianmap.sources.all_pairs import all_pairs
@@ -85,3 +86,10 @@ def test_parameters_fixed_by_the_data_stay_those_of_the_matrix():
 def test_what_does_not_belong_together_is_refused(call, facts, tmp_path):
     with pytest.raises(ValueError, match=facts):
         call(compared(tmp_path))
+
+
+def test_such_a_source_can_be_reported_and_says_what_it_is(tmp_path):
+    source = compared(tmp_path)
+    fitted = MedianKMeans(3, metric="edit", random_state=0).fit(source)
+    assert medianmap.report(fitted, source).summary == medianmap.report(fitted, WORDS, ids=IDS).summary
+    assert repr(source) == "<ComparedSource of 10 objects compared by 'edit'>"

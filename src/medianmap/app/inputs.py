@@ -191,6 +191,11 @@ class ObjectStream:
         kind = "strings" if isinstance(objects[0], str) else "vectors"
         self.head = Given(name, ids, kind, objects if kind == "strings" else np.array(objects),
                           sequences=self.format in SEQUENCES)  # fmt: skip
+        if kind == "vectors" and "kind" not in self.read and _begins_a_matrix(self.head.objects):
+            raise ValueError(
+                f"{name} begins like a matrix of dissimilarities (a diagonal of zeros), which is no stream; "
+                "drop --stream, or, if these are vectors, pass --read kind=vectors."
+            )
         self._kept: list[tuple[str, str]] | None = [] if self.file == "-" else None  # a pipe cannot be read again
 
     def records(self) -> Iterator[Any]:
@@ -211,6 +216,12 @@ class ObjectStream:
         wanted = set(places)
         every: Iterable[tuple[str, str]] = self._kept or ((each.id, each.description) for each in self.records())
         return {place: header for place, header in enumerate(every) if place in wanted}
+
+
+def _begins_a_matrix(rows: Any) -> bool:
+    """Whether rows (n, M) could begin an M x M matrix: nothing negative, zeros on the diagonal, no row of zeros."""
+    n, M = rows.shape
+    return n <= M > 2 and bool((rows >= 0).all() and (rows.diagonal() == 0).all() and rows.any(axis=1).all())
 
 
 # --- what suits the points where the settings leave it open: metric, number of prototypes, patches
@@ -254,7 +265,7 @@ def check_metric_fits(given: Given, metric: str) -> None:
         shape = f" of shape {given.objects.shape}" if given.kind == "vectors" else ""
         raise ValueError(
             f"{given.name} holds {len(given)} {given.kind}{shape} and no square matrix of dissimilarities; "
-            "say how to compare them with --metric."
+            "choose another --metric, or leave it out."
         )
 
 

@@ -212,7 +212,7 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
             "--patch 0 would compare all pairs."
         )
     if settings.n_prototypes is None:
-        many = "objects of a stream" if n is None else counted(n, "object")
+        many = "a stream" if n is None else counted(n, "object")
         notes.append(f"without --grid or -k the map has {counted(chosen.n_prototypes or 1, 'prototype')} for {many}.")
     return chosen, notes
 

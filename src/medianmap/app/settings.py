@@ -124,7 +124,7 @@ class FitSettings:
     )
     tree: bool = setting(False, "One pass that clusters patches in parallel, and then their prototypes.")
     max_evaluations: int | None = setting(
-        None, "Largest number of dissimilarities that a pass may compute.", at_least=1, metavar="N"
+        None, "A pass stops after the patch that reaches this number of dissimilarities.", at_least=1, metavar="N"
     )
     epochs: int | None = setting(
         None, f"Epochs of training; by default {Annealed.n_epochs}, of kmeans at most "

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators.base import BaseMap
 from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity, check_queries
-from ..sources.base import ALL, FloatArray, Index, IntArray, condensed_size, is_source, panels
+from ..sources.base import ALL, FloatArray, Index, IntArray, condensed_size, is_source, panels, with_objects
 from ..sources.checks import n_dims
 from ..sources.stored import is_pair_store, open_matrix
 from ..utils.resumable import digest
@@ -171,6 +171,8 @@ def as_queries(fitted: BaseMap, X: Any, ids: Iterable[Any] | None) -> Queries:
             X = _by_prototype(fitted, X, columns)
     if fitted._reads_matrix() and not isinstance(X, ToPrototypes):
         X = _as_rows(fitted, X)
+    elif is_source(X) and with_objects(X) is not None:
+        ids, X = X.ids if ids is None else ids, X.objects  # type: ignore[attr-defined]
     _refuse_no_sequence(X)
     if hasattr(X, "__next__") or not hasattr(X, "__getitem__"):
         return Queries(fitted, iter(X), ids, None)

@@ -42,7 +42,7 @@ def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
     """The rows of a table one by one; the first lines decide which column is what."""
     asked, sample = _look(opened, options)
     if asked.kind == "matrix":
-        raise ValueError(f"{opened.name}: a matrix cannot be read record by record; use read.")
+        raise ValueError(f"{opened.name}: a matrix cannot be read as a stream of records; read it as a whole.")
     return _stream(opened, asked, sample)[0]
 
 

@@ -20,7 +20,7 @@ from .base import ALL, DenseSource, HoldsObjects, Index, OwnSource, Source, fits
 ROWS_PER_STEP = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ObjectSource(OwnSource):
     """N objects and the metric that compares them: what a map needs besides D to compare new objects later.
 
@@ -32,12 +32,15 @@ class ObjectSource(OwnSource):
     ids: Sequence[str] | None = None
     columns: Sequence[str] | None = field(default=None, kw_only=True)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.objects)} objects compared by {self.metric.name!r}>"
+
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.objects), len(self.objects)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComparedSource(ObjectSource):
     """D[i, l] = metric(objects[i], objects[l]), computed before: `matrix` has them."""
 
@@ -81,7 +84,7 @@ class ComparedSource(ObjectSource):
         return self.matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComputedSource(ObjectSource):
     """D[i, l] = metric(objects[i], objects[l]), evaluated on demand."""
 
