@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from .._version import __version__
-from .output import note, say
 
 # The commands of each module of commands/, with the first line of their help, so that listing them imports none.
 MODULES = {
@@ -85,6 +84,8 @@ class LazyGroup(click.Group):
 
         A command that leaves something to go on with raises KeyboardInterrupt with the sentence that says so.
         """
+        from .output import note, say  # `--version` does not wait for it
+
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *where: note(str(message))
             try:
@@ -108,11 +109,16 @@ def main(args: list[str] | None = None, group: click.Group = cli, name: str = "m
     try:
         group.main(args, prog_name=name)
     except MISTAKES as error:
-        say(error)
-        sys.exit(2)
+        _end(error, 2)
     except MemoryError as error:
-        say(str(error) or "out of memory; close other programs, or ask for less at a time.")
-        sys.exit(1)
+        _end(str(error) or "out of memory; close other programs, or ask for less at a time.", 1)
     except OSError as error:
-        say(f"{error.filename or 'the output'}: {error.strerror}." if error.strerror else error)
-        sys.exit(1)
+        _end(f"{error.filename or 'the output'}: {error.strerror}." if error.strerror else error, 1)
+
+
+def _end(sentence: object, code: int) -> None:
+    """Say why the command ends, and end it."""
+    from .output import say
+
+    say(sentence)
+    sys.exit(code)
