@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import _paths  # noqa: F401
 import numpy as np
 from numpy.typing import NDArray
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import _paths  # noqa: F401
 import numpy as np
 from numpy.typing import NDArray
 

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import _paths  # noqa: F401
 import numpy as np
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer

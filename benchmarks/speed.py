@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import _paths  # noqa: F401
 import numpy as np
 from data import chromosomes, globins, simulated, structureless
 from numpy.typing import NDArray

@@ -10,6 +10,7 @@ import argparse
 import time
 from pathlib import Path
 
+import _paths  # noqa: F401
 import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
