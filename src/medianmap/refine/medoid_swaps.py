@@ -42,7 +42,7 @@ discarded. The result is that of one thread.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -86,14 +86,17 @@ def swap_medoids(
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
     check_count(kicks, "kicks", at_least=0)
-    shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
-    looks = _LookCount(candidates.n, 1 + len(shares))
+    if max_swaps is not None or len(w) == candidates.n:
+        kicks = 0
+    looks = _LookCount(candidates.n, 1 + kicks)
     state = _MedoidState.of(candidates, w, weights)
     best = _descended(candidates, state, most, n_jobs, looks)
     if plateau and max_swaps is None:
         best = _beyond_ties(candidates, state, best, n_jobs, looks)
+    if not kicks:  # making a generator takes longer than some of the smallest fits' swaps
+        return best
     rng = np.random.default_rng(0)
-    for share in shares:
+    for share in islice(cycle(KICKED), kicks):
         kicked = best.medoids.copy()
         free = np.setdiff1d(np.arange(candidates.n), kicked)
         n = min(max(1, round(share * len(w))), len(free))

@@ -31,8 +31,7 @@ def check_entries(source: Source, total_weight: float = 1.0) -> None:
     largest = 0.0
     for rows in panels(n, rows_per_panel(n)):
         panel = source.block(rows, ALL)
-        refuse_bad_entries(panel, rows.start)
-        largest = max(largest, float(panel.max()))
+        largest = max(largest, refuse_bad_entries(panel, rows.start))
         diagonal[rows] = panel[np.arange(panel.shape[0]), np.arange(rows.start, rows.stop)]
     warn_of_diagonal(diagonal, largest)
     if largest > np.finfo(np.float64).max / max(total_weight, n):
@@ -42,14 +41,15 @@ def check_entries(source: Source, total_weight: float = 1.0) -> None:
         )
 
 
-def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0, places: Sequence[NDArray[np.intp]] = ()) -> None:
-    """ValueError for the first entry, in row order, that is NaN, infinite or negative.
+def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0, places: Sequence[NDArray[np.intp]] = ()) -> float:
+    """The largest entry; ValueError for the first, in row order, that is NaN, infinite or negative.
 
     places : what messages call the rows and columns of the panel; their numbers by default.
     """
     # Two reductions and no temporary in the usual case: NaN fails any comparison, infinity is the maximum.
-    if panel.size == 0 or (panel.min() >= 0 and panel.max() < np.inf):
-        return
+    largest = panel.max(initial=0)
+    if panel.size == 0 or (panel.min() >= 0 and largest < np.inf):
+        return float(largest)
     at = tuple(np.argwhere(~((panel >= 0) & (panel < np.inf)))[0])
     value = panel[at]
     names = [place[k] for place, k in zip(places, at, strict=True)] if places else (first_row + at[0], *at[1:])

@@ -11,15 +11,15 @@ from functools import cache
 from threading import Event, Lock, local
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _blas() -> list[LibController]:
     import numpy.linalg  # noqa: F401  (BLAS must be loaded before it can be found)
     import scipy.linalg  # noqa: F401
 
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -29,7 +29,7 @@ def n_threads(n_jobs: int | None) -> int:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
-        allowed = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
+        allowed = [library.num_threads for library in _blas()]
         return max(1, min([cores, *allowed]))
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
@@ -63,8 +63,8 @@ def limited(n_jobs: int | None) -> Iterator[int]:
 
 
 def _set_blas(n: int) -> None:
-    for library in _controller().lib_controllers:
-        if library.user_api == "blas" and library.num_threads != n:
+    for library in _blas():
+        if library.num_threads != n:
             library.set_num_threads(n)
 
 
