@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from support.extras import optional
 from support.fits import Stops, rows
 
-from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, load
+from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier, load, save
 from medianmap.app.main import cli, main
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
@@ -70,6 +70,25 @@ def test_a_stream_is_the_pass_that_python_makes(words, tmp_path):
     assert run(words, *GAS, "--stream", "--seed", 2, "-o", tmp_path / "out").exit_code == 0
     direct = PatchClusterer(MedianNeuralGas(4, metric="edit", random_state=2), 50).fit(iter(read(words).objects))
     assert load(tmp_path / "out/model.mmap").medoid_indices_.tolist() == direct.medoid_indices_.tolist()
+
+
+@pytest.mark.parametrize("how", [{}, {"tree": True}, {"stream": True}, {"labels": "header", "beta": 0.5}])
+def test_no_model_is_altered_after_its_fit(how, words, tmp_path, monkeypatch):
+    words.write_text("".join(f">w{k} {'ab'[k % 2]}\n{'ACGT' * (1 + k % 3)}\n" for k in range(200)))
+    kind = PrototypeClassifier if "beta" in how else PatchClusterer
+    fit = kind.fit
+
+    def fit_and_save(self, *args, **kwargs):
+        save(fit(self, *args, **kwargs), tmp_path / "at_once.mmap")
+        return self
+
+    monkeypatch.setattr(kind, "fit", fit_and_save)
+    done = run_fit(FitSettings(str(words), "gas", k=3, metric="edit", patch=50, threads=2, **how), tmp_path / "out")
+    assert (tmp_path / "out/model.mmap").read_bytes() == (tmp_path / "at_once.mmap").read_bytes()
+    fitted = done.model.estimator_ if "beta" in how else done.model
+    assert fitted.prototype_ids_ == fitted.map_.prototype_ids_ == [f"w{k}" for k in fitted.medoid_indices_]
+    if "stream" not in how:
+        assert fitted.labels_.tolist() == done.points["prototype"].tolist()
 
 
 def test_packed_tables(words, tmp_path):

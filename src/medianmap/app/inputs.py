@@ -168,9 +168,10 @@ def about_file(file: str | Path) -> dict[str, Any]:
 # --- a stream, of which one patch at a time is in memory
 
 
-class ObjectStream:
-    """The objects of a file as a stream.
+class ObjectStream(Iterator[Any]):
+    """The objects of a file as a stream: an iterator, to be read once.
 
+    headers : place -> (id, description) of the objects whose `ids` were asked for.
     head : the first of them as points, to say which metric and which number of prototypes suit them.
     """
 
@@ -196,7 +197,9 @@ class ObjectStream:
                 f"{name} begins like a matrix of dissimilarities (a diagonal of zeros), which is no stream; "
                 "drop --stream, or, if these are vectors, pass --read kind=vectors."
             )
+        self._left = chain(self._first, self._records)
         self._kept: list[tuple[str, str]] | None = [] if self.file == "-" else None  # a pipe cannot be read again
+        self.headers: dict[int, tuple[str, str]] = {}
 
     def records(self) -> Iterator[Any]:
         """All records, from the beginning of the file."""
@@ -204,18 +207,18 @@ class ObjectStream:
 
         return iter_records(self.file, **self.read)
 
-    def objects(self) -> Iterator[Any]:
-        """The objects, once."""
-        for record in chain(self._first, self._records):
-            if self._kept is not None:
-                self._kept.append((record.id, record.description))
-            yield record.object
+    def __next__(self) -> Any:
+        record = next(self._left)
+        if self._kept is not None:
+            self._kept.append((record.id, record.description))
+        return record.object
 
-    def headers_at(self, places: Iterable[int]) -> dict[int, tuple[str, str]]:
-        """(id, description) of the objects at these places; a long file is read once more rather than kept."""
+    def ids(self, places: Sequence[int]) -> list[str]:
+        """The ids of the objects at these places; a long file is read once more rather than kept."""
         wanted = set(places)
         every: Iterable[tuple[str, str]] = self._kept or ((each.id, each.description) for each in self.records())
-        return {place: header for place, header in enumerate(every) if place in wanted}
+        self.headers = {place: header for place, header in enumerate(every) if place in wanted}
+        return [self.headers[place][0] for place in places]
 
 
 def _begins_a_matrix(rows: Any) -> bool:

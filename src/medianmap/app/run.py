@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -18,6 +18,7 @@ from ..estimators.classifier import PrototypeClassifier
 from ..estimators.model_file import save
 from ..explore.health import Health, check_dissimilarity
 from ..patches.clusterer import PatchClusterer
+from ..patches.one_pass import RunOptions, run_with
 from ..predict.assign_all import Answers, assign_all, nearest_of, outliers, two_best
 from ..predict.queries import ToPrototypes, map_of
 from ..report.html import page_content, render
@@ -245,8 +246,7 @@ def compared(settings: FitSettings, given: Given, shop: Workshop) -> Source:
         given.objects, source.metric.name, path, metric_params=dict(settings.params), ids=given.ids,
         n_jobs=settings.threads,
     )  # fmt: skip
-    columns = given.columns if given.kind == "vectors" else None
-    return ComparedSource(source.objects, source.metric, given.ids, columns=columns, matrix=matrix)
+    return ComparedSource(source.objects, source.metric, given.ids, columns=source.columns, matrix=matrix)
 
 
 def matrix_of(source: Source) -> Source:
@@ -261,7 +261,7 @@ def computed(settings: FitSettings, given: Given) -> ComputedSource:
         given.objects, settings.metric, metric_params=dict(settings.params), ids=given.ids, n_jobs=settings.threads
     )
     assert isinstance(source, ComputedSource)
-    return source
+    return replace(source, columns=given.columns if given.kind == "vectors" else None)
 
 
 def trained(settings: FitSettings, given: Given, source: Source) -> Fitted:
@@ -289,28 +289,28 @@ def trained_in_patches(
     """The map of one pass over patches in random order, with a checkpoint after each."""
     content = source.objects if isinstance(source, ComputedSource) else getattr(source, "D", given.name)
     about = digest([content, given.ids, given.labels, _decisive(settings)])
-    with _one_pass(settings, len(given), shop, about, scheduler) as passes:
-        passes.set_params(shuffle=True)
-        model: Any = passes if settings.beta is None else PrototypeClassifier(passes, settings.beta)
-        model.fit(given.data, given.labels)
-    fitted: Any = model if settings.beta is None else model.estimator_
-    points = two_best(model, given.data, n_jobs=settings.threads)
-    total = float(points["dissimilarity"].sum())
-    _name_exemplars(fitted, [given.ids[i] for i in fitted.medoid_indices_])
-    fitted.labels_, fitted.inertia_, fitted.quantization_error_ = points["prototype"], total, total / 2
-    if given.kind == "vectors" and given.columns is not None:
-        for layer in (model, fitted, fitted.map_):
-            layer.feature_names_in_ = np.array(given.columns, object)
-    for layer in {id(passes): passes, id(fitted): fitted}.values():
-        _plain(layer)
-    return model, points, source
+    tables: list[NDArray[Any]] = []
+    passes = _clusterer(settings, shuffle=True)
+    model: Any = passes if settings.beta is None else PrototypeClassifier(passes, settings.beta)
+    with _one_pass(settings, len(given), shop, about, scheduler, tables.append):
+        model.fit(source, given.labels)
+    return model, tables[0], source
+
+
+def _clusterer(settings: FitSettings, shuffle: bool) -> PatchClusterer:
+    """The clusterer that the settings describe."""
+    return PatchClusterer(
+        make_map(settings), settings.patch or USUAL_PATCH, merge="tree" if settings.tree else "sequential",
+        shuffle=shuffle, max_evaluations=settings.max_evaluations,
+    )  # fmt: skip
 
 
 @contextmanager
 def _one_pass(
-    settings: FitSettings, n: int | None, shop: Workshop, about: str, scheduler: str | None
-) -> Iterator[PatchClusterer]:
-    """The clusterer that the settings describe, its progress told while it is trained inside; n : points, if known."""
+    settings: FitSettings, n: int | None, shop: Workshop, about: str, scheduler: str | None,
+    on_points: Callable[[NDArray[Any]], Any] | None = None,
+) -> Iterator[None]:  # fmt: skip
+    """A pass inside has a checkpoint, its threads or scheduler, and its progress told; n : points, if known."""
     size, passed = settings.patch or USUAL_PATCH, [0]
 
     def on_patch(record: Any) -> None:
@@ -323,14 +323,14 @@ def _one_pass(
         step("patches", passed[0] + int(part), n)
 
     state = shop.state("patches", about)  # also for a tree, so that nothing of other data or settings is left
-    passes = PatchClusterer(
-        make_map(settings), size, compute_labels=False, merge="tree" if settings.tree else "sequential",
-        max_evaluations=settings.max_evaluations, checkpoint=None if settings.tree else state,
-        client=scheduler, n_jobs=settings.threads if settings.tree else None, on_patch=on_patch,
-    )  # fmt: skip
+    checkpoint, n_jobs = (None, settings.threads) if settings.tree else (state, None)
     step("patches", 0, n)
-    with limited(settings.threads), epochs_watched(on_epoch):
-        yield passes
+    with (
+        limited(settings.threads),
+        epochs_watched(on_epoch),
+        run_with(RunOptions(checkpoint, n_jobs, scheduler, on_patch, on_points)),
+    ):
+        yield
 
 
 def _decisive(settings: FitSettings) -> dict[str, Any]:
@@ -338,29 +338,16 @@ def _decisive(settings: FitSettings) -> dict[str, Any]:
     return {name: value for name, value in vars(settings).items() if name != "threads"}
 
 
-def _plain(passes: PatchClusterer) -> None:
-    """Without what watched, hurried and secured the pass, which says nothing about the map."""
-    passes.set_params(checkpoint=None, on_patch=None, compute_labels=True, n_jobs=None, client=None)
-
-
-def _name_exemplars(passes: Any, ids: list[str]) -> None:
-    for layer in (passes, passes.map_):
-        layer.prototype_ids_ = ids
-
-
 def trained_on_stream(
     settings: FitSettings, stream: ObjectStream, shop: Workshop, scheduler: str | None, n: int | None
 ) -> tuple[PatchClusterer, Given]:
     """The map of one pass over the stream, and its exemplars as points: `objects` and `descriptions` by place."""
     about = digest([stream.head.ids, list(stream.head.objects), _decisive(settings)])
-    with _one_pass(settings, n, shop, about, scheduler) as passes:
-        passes.fit(stream.objects())
-    places = passes.medoid_indices_.tolist()
-    found = stream.headers_at(places)
-    _name_exemplars(passes, [found[place][0] for place in places])
-    _plain(passes)
-    objects = dict(zip(places, passes.map_.cluster_centers_, strict=True))
-    descriptions: Any = {place: description for place, (_, description) in found.items()}
+    passes = _clusterer(settings, shuffle=False)
+    with _one_pass(settings, n, shop, about, scheduler):
+        passes.fit(stream)
+    objects = dict(zip(passes.medoid_indices_.tolist(), passes.map_.cluster_centers_, strict=True))
+    descriptions: Any = {place: description for place, (_, description) in stream.headers.items()}
     return passes, replace(stream.head, objects=objects, descriptions=descriptions)
 
 

@@ -26,8 +26,8 @@ class MapAnswers:
         """An unfitted copy with other parameters, for X as `Space.training_data` gives it."""
         return clone(self).set_params(**params)
 
-    def _reads_matrix(self, X: Any = None) -> bool:
-        """Whether X, or by default anything, is read as dissimilarities rather than as objects or vectors."""
+    def _reads_matrix(self) -> bool:
+        """Whether X is read as dissimilarities rather than as objects or vectors."""
         return False
 
     @property

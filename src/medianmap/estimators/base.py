@@ -248,6 +248,16 @@ def columns_of(X: Any) -> dict[str, Any]:
     return vars(scratch)
 
 
+def columns_of_objects(X: Any, objects: Any) -> dict[str, Any]:
+    """The same of objects, as X has or holds them; strings and other objects have no columns."""
+    if not isinstance(objects, np.ndarray):
+        return {}
+    if not is_source(X):
+        return columns_of(X if n_dims(X) == 2 else objects)
+    names = getattr(X, "columns", None)
+    return columns_of(objects) | ({} if names is None else {"feature_names_in_": np.array(names, object)})
+
+
 def check_map(estimator: Any) -> None:
     """TypeError unless it is one of the maps."""
     if not isinstance(estimator, BaseMap):
@@ -281,12 +291,7 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
     def _features(self, X: Any, given: Space) -> dict[str, Any]:
         if self.metric != "precomputed":
             held = with_objects(source_of(given))
-            if held is None or not isinstance(held.objects, np.ndarray):
-                return {}  # strings and other objects have no columns
-            if n_dims(X) == 2 and not is_source(X):
-                return super()._features(X, given)
-            names = {} if held.columns is None else {"feature_names_in_": np.array(held.columns, object)}
-            return super()._features(held.objects, given) | names
+            return {} if held is None else columns_of_objects(X, held.objects)
         if n_dims(X) == 2 and not is_source(X):
             return super()._features(X, given)
         return {"n_features_in_": given.n_points}  # a source, a path, a condensed vector
@@ -356,8 +361,8 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
     def _for_refit(self, params: dict[str, Any]) -> Self:
         return super()._for_refit({**params, "metric": "precomputed", "metric_params": None})
 
-    def _reads_matrix(self, X: Any = None) -> bool:
-        return bool(isinstance(self.metric, str) and self.metric == "precomputed") or is_source(X)
+    def _reads_matrix(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
     def _squared(self) -> bool:

@@ -14,14 +14,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.engine import State
-from ..core.quality import inertia
 from ..estimators.base import BaseMap, check_map
 from ..estimators.fit import Supervision, as_generator, replace_fitted, reporting
 from ..estimators.parameters import parameters
 from ..estimators.views import ModelViews
-from ..sources.base import FloatArray, IntArray
+from ..predict.assign_all import table_of, two_nearest
+from ..sources.base import FloatArray, IntArray, is_source
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
-from ..utils.threads import limited
+from ..utils.threads import limited, step
 from . import one_pass
 from .checkpoint import PassProgress, read_checkpoint
 from .input import DataInPatches, Input, StreamInPatches, distance_blocks, is_stream, one_more_patch, read_input
@@ -158,7 +158,8 @@ class PatchClusterer(
 
         Parameters
         ----------
-        X : data as the map reads them, or an iterator of objects (a stream), which is read once and never held whole.
+        X : data as the map reads them, a source of objects included, with or without their matrix; or an iterator of
+            objects (a stream), which is read once and never held whole.
         y : ignored.
         sample_weight : (N,) multiplicities, 1 by default; not for streams.
         """
@@ -179,7 +180,7 @@ class PatchClusterer(
         with self._session():
             fitted = getattr(self, "map_", None)
             found, patch, before = one_more_patch(self.estimator, X, sample_weight, self._so_far(), fitted, self.n_jobs)
-            if fitted is not None and found.features and not self.estimator._reads_matrix():
+            if fitted is not None and found.features and not (self.estimator._reads_matrix() or is_source(X)):
                 validate_data(self, X, reset=False, skip_check_array=True)
             self._finish(found, one_pass.advanced(self._settings(None), found.compared, before, patch))
         return self
@@ -189,21 +190,21 @@ class PatchClusterer(
     ) -> one_pass.TrainedByPass:
         """A pass, with labels where there are any."""
         with self._session():
-            progress = self._at_start()
-            if self.checkpoint is not None:
-                progress = read_checkpoint(self.checkpoint) or progress
+            progress, run = self._at_start(), self._run_options
+            if run.checkpoint is not None:
+                progress = read_checkpoint(run.checkpoint) or progress
             data = self._data(X, sample_weight, supervision, progress.seed)
             settings = self._settings(None if data.m is None else len(data.m))
             if supervision is not None and data.labels is not None:
                 settings = replace(
                     settings, classes=data.labels.classes, beta=supervision.beta, scaled=supervision.scaled
                 )
-            rest = self.max_evaluations, one_pass.patch_reporter(data.plan, self.verbose, self.on_patch)
+            rest = self.max_evaluations, one_pass.patch_reporter(data.plan, self.verbose, run.on_patch)
             if self.merge == "tree":
-                with one_pass.task_runner(settings, self.client, self.n_jobs) as runner:
+                with one_pass.task_runner(settings, run.client, run.n_jobs) as runner:
                     data, progress, stopped = one_pass.pass_as_tree(settings, data, progress, runner, *rest)
             else:
-                passed = one_pass.pass_in_sequence(settings, data, progress, self.checkpoint, *rest)
+                passed = one_pass.pass_in_sequence(settings, data, progress, run.checkpoint, *rest)
                 data, progress, stopped = passed
             prototypes = progress.prototypes
             n = 0 if prototypes is None else prototypes.n
@@ -277,7 +278,7 @@ class PatchClusterer(
         if self.merge == "sequential" and self.client is not None:
             raise ValueError("client needs merge='tree'; sequential patches cannot run in parallel.")
         # Where processes share the work, each has one thread.
-        with reporting(self.verbose), limited(1 if self.merge == "tree" else self.n_jobs):
+        with reporting(self.verbose), limited(1 if self.merge == "tree" else self._run_options.n_jobs):
             yield
 
     def _so_far(self) -> PassProgress:
@@ -343,11 +344,15 @@ class PatchClusterer(
         """labels_ and what follows from them, where they are asked for and the points are still there."""
         if not self.compute_labels or data.m is None:
             return {}
-        nearest, total = np.empty(len(data.m), np.intp), 0.0
+        blocks, n = [], len(data.m)
         for at, G in distance_blocks(data.found, prototypes):
-            nearest[at] = G.argmin(axis=1)
-            total += inertia(G, data.m[at])
-        return {"labels_": nearest, "inertia_": total, "quantization_error_": total / 2}
+            blocks.append(two_nearest(G))
+            step("assignment", int(at[-1]) + 1, n)
+        points = table_of(blocks)
+        if self._run_options.on_points is not None:
+            self._run_options.on_points(points)
+        total = float((data.m * points["dissimilarity"]).sum())
+        return {"labels_": points["prototype"].copy(), "inertia_": total, "quantization_error_": total / 2}
 
     def _finish(
         self, found: Input, progress: PassProgress, stopped: bool = False, of_all_points: dict[str, Any] | None = None
@@ -366,6 +371,9 @@ class PatchClusterer(
         if prototypes.per:  # of combinations
             attributes["carried_indices_"] = prototypes.places
         replace_fitted(self, attributes)
+        points = found.compared.objects(prototypes.points)
+        if points is not None:  # later patches bring objects, whatever the places in X so far
+            progress = replace(progress, prototypes=replace(prototypes, points=points))
         self._progress = progress
 
     @property
@@ -383,6 +391,12 @@ class PatchClusterer(
         return tags
 
     # --- what the folders above ask
+
+    @property
+    def _run_options(self) -> one_pass.RunOptions:
+        """How a pass is run: as the parameters say, but where `run_with` says otherwise."""
+        own = one_pass.RunOptions(self.checkpoint, self.n_jobs, self.client, self.on_patch)
+        return one_pass.RUN_OPTIONS.get() or own
 
     @property
     def _answering_map(self) -> BaseMap:

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..core.labels import LabelVectors
-from ..estimators.base import BaseMap, columns_of
+from ..estimators.base import BaseMap, columns_of, columns_of_objects
 from ..sources import as_dissimilarity
-from ..sources.base import FloatArray, IntArray, is_source, panels
+from ..sources.base import FloatArray, HoldsObjects, IntArray, is_source, panels
 from ..sources.checks import n_dims
-from ..sources.computed import take
+from ..sources.computed import ComparedSource, checked_objects, take
 from ..utils.checks import check_n_prototypes, check_weights
 from .checkpoint import PassProgress
 from .one_patch import Patch
 from .plan import PatchPlan
-from .points import Comparison, MatrixComparison, MetricComparison, Prototypes, VectorComparison
+from .points import ComparedObjects, Comparison, MatrixComparison, MetricComparison, Prototypes, VectorComparison
 
 # Points whose dissimilarities to the prototypes are held at a time.
 BLOCK = 8192
@@ -31,7 +31,7 @@ class Input:
 
     compared: Comparison
     points: Any = None  # N places, objects or vectors; None for a stream, whose points are not held
-    ids: Any = None
+    ids: Any = None  # names of the points; of a stream a function, places -> names
     features: dict[str, Any] = field(default_factory=dict)  # n_features_in_, feature_names_in_, where X has columns
     begun: bool = False  # whether earlier points have fixed what all others must be
 
@@ -47,10 +47,8 @@ class Input:
 
     def fixed_by(self, X: Any, points: Any, m: FloatArray) -> Input:
         """The same with what the first points fix: their columns, and parameters of the metric."""
-        columns: dict[str, Any] = {}  # strings and other objects have none
-        if isinstance(points, np.ndarray) and points.ndim == 2:
-            columns = columns_of(X if n_dims(X) == 2 else points)
-        return replace(self, compared=self.compared.fixed_by(points, m), begun=True, features=columns)
+        features = columns_of_objects(X, points)
+        return replace(self, compared=self.compared.fixed_by(points, m), begun=True, features=features)
 
 
 def is_stream(X: Any) -> bool:
@@ -60,21 +58,33 @@ def is_stream(X: Any) -> bool:
 
 def read_input(estimator: BaseMap, X: Any, m: Callable[[int], FloatArray], n_jobs: int | None) -> Input:
     """What X is for this map; m(N) are the weights of its points, which some metrics need."""
-    if estimator._reads_matrix(X):
+    if estimator._reads_matrix():
         if is_stream(X):
             raise ValueError(
                 "A stream of rows of a precomputed matrix cannot be clustered in patches, which need blocks of it; "
                 "pass the matrix, or each extended block to partial_fit."
             )
-        source = as_dissimilarity(X, estimator.metric, metric_params=estimator.metric_params)
+        source = as_dissimilarity(X, metric_params=estimator.metric_params)
         N = source.shape[0]
         features = columns_of(X) if n_dims(X) == 2 and not is_source(X) else {"n_features_in_": N}
         return Input(MatrixComparison(source), np.arange(N), source.ids, features)
+    held = objects_in(estimator, X)
+    if held is not None:
+        points: Any = np.arange(held.shape[0]) if isinstance(held, ComparedSource) else held.objects
+        compared = ComparedObjects(held) if isinstance(held, ComparedSource) else MetricComparison(held.metric, n_jobs)
+        features = columns_of_objects(held, held.objects)
+        return Input(compared.fixed_by(points, m(len(points))), points, held.ids, features, begun=True)
     found = Input(comparison_of(estimator, n_jobs))
     if is_stream(X):
-        return found
+        return replace(found, ids=getattr(X, "ids", None))
     points = found.checked(X)
     return replace(found.fixed_by(X, points, m(len(points))), points=points)
+
+
+def objects_in(estimator: BaseMap, X: Any) -> HoldsObjects | None:
+    """X, if it is a source of objects, which it must compare as the map does; else None."""
+    metric = estimator._object_metric(fitted=False)
+    return checked_objects(X, metric) if metric is not None and is_source(X) else None
 
 
 def comparison_of(estimator: BaseMap, n_jobs: int | None, fitted: bool = False) -> Comparison:
@@ -162,15 +172,16 @@ def one_more_patch(
     if progress.prototypes is not None:
         unlabelled = replace(progress.prototypes, Y=np.empty((len(progress.prototypes.m), 0)))
         progress = replace(progress, prototypes=unlabelled)
+    held = None if estimator._reads_matrix() else objects_in(estimator, X)
     if estimator._reads_matrix():
         found, points, progress = _of_extended_block(X, progress)
     elif fitted is None:
         found = Input(comparison_of(estimator, n_jobs))
-        points = found.checked(X)
+        points = found.checked(X if held is None else held.objects)
     else:  # points of the kind, and under the metric with the parameters, of the patches before
         columns = {k: v for k, v in vars(fitted).items() if k in ("n_features_in_", "feature_names_in_")}
         found = Input(comparison_of(fitted, n_jobs, fitted=True), features=columns, begun=True)
-        points, before = found.checked(X), progress.prototypes
+        points, before = found.checked(X if held is None else held.objects), progress.prototypes
         if before is not None:
             known = found.compared.with_dissimilarities(before)
             read = 0 if known is before or known.D is None else known.D.size

@@ -6,7 +6,8 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 from itertools import count, islice
@@ -16,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
 from ..core.engine import State
 from ..core.labels import LabelVectors
@@ -23,7 +25,7 @@ from ..sources.base import FloatArray
 from ..utils.files import check_target
 from ..utils.loading import require
 from ..utils.resumable import digest, refuse_other
-from ..utils.threads import EPOCH_WATCHER
+from ..utils.threads import EPOCH_WATCHER, bound
 from .checkpoint import PassProgress, write_checkpoint
 from .input import DataInPatches, StreamInPatches, distance_blocks
 from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch
@@ -48,6 +50,29 @@ class PatchRecord:
     seconds: float  # since this run began
     points_per_second: float
     seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a pass is run, which the map does not depend on: parameters of PatchClusterer, and who wants the assignments.
+
+    on_points : called with the table of `two_best` of all points, where labels are computed.
+    """
+
+    checkpoint: str | os.PathLike[str] | None = None
+    n_jobs: int | None = None
+    client: Any = None
+    on_patch: Callable[[PatchRecord], Any] | None = None
+    on_points: Callable[[NDArray[Any]], Any] | None = None
+
+
+# In the place of the parameters of every PatchClusterer, for who runs a pass but does not want it to keep them.
+RUN_OPTIONS: ContextVar[RunOptions | None] = ContextVar("run_options", default=None)
+
+
+def run_with(options: RunOptions) -> AbstractContextManager[None]:
+    """Passes inside are run with these options."""
+    return bound(RUN_OPTIONS, options)
 
 
 # Data of a pass; and where it ended: the data (of a stream with what its first points fixed), the progress, and whether

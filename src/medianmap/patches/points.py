@@ -18,7 +18,7 @@ from ..estimators.fit import replace_fitted
 from ..metrics.base import BoundMetric
 from ..sources.base import DenseSource, FloatArray, IntArray, Source, fits
 from ..sources.checks import as_objects, check_vectors, refuse_bad_entries
-from ..sources.computed import ComputedSource, parts_to_compute, take
+from ..sources.computed import ComparedSource, ComputedSource, evaluated, parts_to_compute, take
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,8 @@ class MetricComparison(Comparison):
         return within + n * K * (1 if self.metric.symmetric else 2)
 
     def between(self, points: Any, others: Any) -> FloatArray:
-        return self.metric.between(points, others)
+        at, to = np.arange(len(points)), np.arange(len(others))
+        return evaluated(self.metric, points, others, at, to, self.n_jobs)
 
     def checked(self, items: Any, vectors: bool | None) -> Any:
         return as_objects(items, self.metric, vectors=vectors)
@@ -220,8 +221,21 @@ class MatrixComparison(Comparison):
     def sample(self, points: IntArray) -> NDArray[Any]:
         return self.source.block(points[:64], points[:64])
 
-    def objects(self, points: IntArray) -> None:
+    def objects(self, points: IntArray) -> Any:
         return None
+
+
+@dataclass(frozen=True)
+class ComparedObjects(MatrixComparison):
+    """Points are places in a source that has their objects besides: prototypes are objects, nothing is evaluated."""
+
+    source: ComparedSource
+
+    def objects(self, points: IntArray) -> Any:
+        return take(self.source.objects, points)
+
+    def attributes(self) -> dict[str, Any]:
+        return {"metric_params_": dict(self.source.metric.params)}
 
 
 def map_of_prototypes(
@@ -236,7 +250,8 @@ def map_of_prototypes(
     attributes = {**others, "hits_": p.m.reshape(p.n, -1).sum(axis=1), **compared.attributes()}
     attributes |= fitted._carried_attributes(p.places, compared.objects(p.points), p.D, p.per, ids)
     if ids is not None:
-        attributes["prototype_ids_"] = [ids[i] for i in p.places[:: p.points_each]]
+        at = p.places[:: p.points_each].tolist()
+        attributes["prototype_ids_"] = ids(at) if callable(ids) else [ids[i] for i in at]
     lattice = fitted._plan(p.n).assignment.lattice
     if lattice is not None:
         attributes["lattice_"] = lattice

@@ -314,7 +314,12 @@ def two_best(model: Any, X: Any, *, n_jobs: int | None = None, on_progress: OnPr
     queries = as_queries(fitted, X, None)
     n_jobs = fitted.n_jobs if n_jobs is None else n_jobs
     blocks = nearest_blocks(queries, rows_per_panel(len(fitted.hits_)), n_jobs, on_progress)
-    first, d, second, e = (np.concatenate(column) for column in zip(*(nearest for _, nearest in blocks), strict=True))
+    return table_of(nearest for _, nearest in blocks)
+
+
+def table_of(blocks: Iterable[Nearest]) -> NDArray[Any]:
+    """The records of `two_best`, from the two nearest prototypes of all points, block by block."""
+    first, d, second, e = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return table(point=np.arange(len(first)), prototype=first, dissimilarity=d, second=second,
                  second_dissimilarity=e, ratio=ratios(d, e))  # fmt: skip
 

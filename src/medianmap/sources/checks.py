@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from ..metrics.base import BoundMetric
-from .base import ALL, Source, panels, rows_per_panel
+from .base import ALL, Source, is_source, panels, rows_per_panel
 
 # Rows and columns that are compared at a time: a tile and its mirror image fit in the second-level cache.
 TILE = 256
@@ -103,6 +103,8 @@ def check_queries(D: Any, n_columns: int, what: str, who: str, signed: bool = Fa
 
 def check_vectors(X: Any, metric_name: str = "euclidean", *, allow_nan: bool = False) -> NDArray[Any]:
     """(N, M) finite numbers; ValueError names strings and missing values by their place."""
+    if is_source(X):
+        raise ValueError("X is a source of dissimilarities, where vectors are needed; pass an array (N, M) of numbers.")
     refuse_text(X, metric_name)
     X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
     good = ~np.isinf(X) if allow_nan else np.isfinite(X)

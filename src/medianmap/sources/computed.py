@@ -108,19 +108,11 @@ class ComputedSource(ObjectSource):
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
         """The block, computed in row chunks on `n_jobs` threads; errors name a pair by its place in the data."""
         n = len(self.objects)
-        i, l = np.arange(n)[rows], np.arange(n)[cols]
-        at, to = (i, l) if self.places is None else (self.places[i], self.places[l])
-        right = take(self.objects, cols)
-        self.count["evaluations"] += len(i) * len(l)
-        if self.metric.metric.own_threads:
-            return self.metric.between(take(self.objects, rows), right, at, to, outer_threads(self.n_jobs))
-        out = np.empty((len(i), len(l)))
-
-        def fill(part: slice) -> None:
-            out[part] = self.metric.between(take(self.objects, i[part]), right, at[part], to)
-
-        run_chunks(fill, row_chunks(len(i)), self.n_jobs if self.metric.metric.threaded else 1)
-        return out
+        at, to = np.arange(n)[rows], np.arange(n)[cols]
+        if self.places is not None:
+            at, to = self.places[at], self.places[to]
+        self.count["evaluations"] += len(at) * len(to)
+        return evaluated(self.metric, take(self.objects, rows), take(self.objects, cols), at, to, self.n_jobs)
 
     def fill(self, D: NDArray[Any], rows: slice, cols: slice) -> None:
         """D[rows, cols] = the block, in the type of D; of a symmetric metric only i <= l is computed, and mirrored.
@@ -151,6 +143,24 @@ class ComputedSource(ObjectSource):
         for rows, cols in parts_to_compute(n, self.symmetric):
             self.fill(D, rows, cols)
         return DenseSource(D, self.symmetric, self.ids)
+
+
+def evaluated(
+    metric: BoundMetric, left: Any, right: Any, at: NDArray[np.intp], to: NDArray[np.intp], n_jobs: int | None
+) -> NDArray[np.float64]:
+    """(n, k) dissimilarities of n objects to k others, in row chunks on threads where the metric can use them.
+
+    at (n,), to (k,) : what errors call the objects.
+    """
+    if metric.metric.own_threads:
+        return metric.between(left, right, at, to, outer_threads(n_jobs))
+    out = np.empty((len(at), len(to)))
+
+    def fill(part: slice) -> None:
+        out[part] = metric.between(take(left, part), right, at[part], to)
+
+    run_chunks(fill, row_chunks(len(at)), n_jobs if metric.metric.threaded else 1)
+    return out
 
 
 def checked_objects(source: Source, metric: BoundMetric) -> HoldsObjects:

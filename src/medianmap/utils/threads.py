@@ -144,7 +144,8 @@ _follower: ContextVar[OnProgress | None] = ContextVar("follower", default=None)
 
 
 @contextmanager
-def _bound(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+def bound(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    """The variable has this value inside."""
     before = variable.set(value)
     try:
         yield
@@ -154,7 +155,7 @@ def _bound(variable: ContextVar[Any], value: Any) -> Iterator[None]:
 
 def followed(follower: OnProgress) -> AbstractContextManager[None]:
     """The follower is told of the steps inside."""
-    return _bound(_follower, follower)
+    return bound(_follower, follower)
 
 
 def step(stage: str, done: int, total: int | None) -> None:
@@ -181,4 +182,4 @@ def epochs_watched(watcher: Callable[[Any], Any]) -> AbstractContextManager[None
 
     The log of each epoch is written, too; the level of the logger "medianmap" says who sees it.
     """
-    return _bound(EPOCH_WATCHER, watcher)
+    return bound(EPOCH_WATCHER, watcher)
