@@ -6,8 +6,9 @@ words = ["heron", "herons", "hero", "herring", "quark", "quarks", "quart", "quar
 kinds = ["bird", None, None, None, "thing", None, None, None, "bird", None, "thing"]
 
 clf = PrototypeClassifier(MedianKMeans(4, metric="edit", n_init=10, random_state=0), beta=0.5).fit(words, kinds)
-for row in label_report.prototype_labels(clf):
+report = label_report(clf, words, kinds, n_points=2)
+for row in report.prototypes:
     exemplar = clf.estimator_.cluster_centers_[row["prototype"]]
     print(f"{exemplar:10s} {row['label']}, {row['share']:.0%} of {row['hits']:.0f} words")
 print("herons are", clf.predict(["herons"])[0])
-print("label next:", [words[i] for i in label_report.label_next(clf, words, kinds, n_points=2)["point"]])
+print("label next:", [words[i] for i in report.next["point"]])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
     from .estimators.median import MedianKMeans, MedianNeuralGas, MedianSOM
     from .estimators.model_file import load, save
     from .estimators.relational import RelationalKMeans, RelationalNeuralGas, RelationalSOM
-    from .explore import label_report
     from .explore.beta_path import beta_path
     from .explore.health import check_dissimilarity
     from .explore.k_path import k_path
+    from .explore.label_report import label_report
     from .explore.width_front import width_front
     from .patches.clusterer import PatchClusterer
     from .readers import read
@@ -66,8 +68,6 @@ __all__ = [  # noqa: RUF022
     "simulate_chromosomes", "simulate_protein_families", "width_front",
 ]  # fmt: skip
 
-# These names are modules. `report` can be called: importing anything of it would replace a function of that name.
-_MODULES = ("label_report", "report")
 # What lower folders ask of higher ones beside the public names, see utils/loading.py.
 _HOME_OF_VIEWS = {"summary_html": ".report.notebook", "plot_model": ".report.plots"}
 
@@ -83,8 +83,16 @@ def __dir__() -> list[str]:
 
 
 def _load(name: str) -> Any:
-    module = import_module((_HOME | _HOME_OF_VIEWS)[name], __name__)
-    return module if name in _MODULES else getattr(module, name)
+    return getattr(import_module((_HOME | _HOME_OF_VIEWS)[name], __name__), name)
+
+
+class _Package(ModuleType):
+    """`medianmap.report` stays the function when Python, importing anything of the folder, binds the name to that."""
+
+    report = property(lambda self: _load("report"), lambda self, folder: None)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 for _name in (*_HOME, *_HOME_OF_VIEWS):

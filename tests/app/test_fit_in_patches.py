@@ -207,6 +207,8 @@ def test_som_tree_and_budget(words, tmp_path):
         short = run(*args, "--max-evaluations", 3000, "-o", tmp_path / f"short{len(stream)}")
         assert "stopped by the budget" in short.output
         assert load(tmp_path / f"short{len(stream)}/model.mmap").n_evaluations_ <= 3000
+        summary = json.loads((tmp_path / f"short{len(stream)}/summary.json").read_text())
+        assert summary["n_points"] == len(rows(tmp_path / f"short{len(stream)}/assignments.tsv")) == 300
 
 
 @pytest.mark.parametrize("stage", ["patches", "assignment"])
@@ -246,6 +248,9 @@ def test_one_pass_is_chosen_where_all_pairs_are_too_many(words, tmp_path, monkey
     assert "one pass over patches of 1000; --patch 0" in done.output
     assert tomllib.loads((tmp_path / "pass/config.toml").read_text())["patch"] == 1000
     assert isinstance(load(tmp_path / "pass/model.mmap"), PatchClusterer)
+    for option in (("--tree",), ("--max-evaluations", 10**6)):  # which --patch 0 does not go with
+        said = run(*args, *option, "-o", tmp_path / f"other{option[0]}").output
+        assert f"without {option[0]}, --patch 0" in said
     whole = run(*args, "--patch", 0, "-o", tmp_path / "pairs")
     assert "one pass" not in whole.output
     assert isinstance(load(tmp_path / "pairs/model.mmap"), MedianKMeans)

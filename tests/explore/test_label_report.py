@@ -5,7 +5,15 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from medianmap import BatchKMeans, BatchNeuralGas, MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier
+from medianmap import (
+    BatchKMeans,
+    BatchNeuralGas,
+    MedianKMeans,
+    MedianNeuralGas,
+    PatchClusterer,
+    PrototypeClassifier,
+    label_report,
+)
 from medianmap.datasets import load_breast_cancer
 from medianmap.explore.label_report import entropy, label_next, prototype_labels, suspected_mislabels
 
@@ -50,6 +58,18 @@ def test_unlabelled_points_are_not_suspected_and_unseen_classes_are():
         report = suspected_mislabels(clf, D, ["a", "a", "z", "b", "b", "b", None, None])
     assert report["label"].tolist() == ["z"]
     assert report["suspicion"][0] == 1.0
+
+
+def test_the_report_is_all_three_tables():
+    y = ["a", "a", "b", "b", None, "b", None, "b"]
+    clf, D = line_map(y)
+    report = label_report(clf, D, y, n_points=1)
+    assert report.prototypes.tolist() == prototype_labels(clf).tolist()
+    assert report.suspects.tolist() == suspected_mislabels(clf, D, y).tolist() != []
+    assert report.next.tolist() == label_next(clf, D, y, n_points=1).tolist()
+    assert len(report.next) == 1
+    with pytest.raises(ValueError, match="n_points is -1"):
+        label_report(clf, D, y, n_points=-1)
 
 
 def test_planted_mistakes_come_first(rng):

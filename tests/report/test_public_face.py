@@ -2,6 +2,7 @@
 
 import json
 import os
+import pydoc
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -111,10 +112,18 @@ def test_an_unfitted_or_foreign_model_is_refused_in_one_sentence(rng):
     ],
 )
 def test_the_name_is_the_function_and_the_package_in_any_order_of_import(order):
-    code = f"{order}\nassert r is medianmap.report and callable(r) and plots.MapDisplay\nimport inspect\n" \
-        "print(list(inspect.signature(r).parameters)[:2], r.report is not None)"  # fmt: skip
+    code = f"{order}\nassert r is medianmap.report and r.plots is plots and plots.MapDisplay\nimport inspect\n" \
+        "print(inspect.isfunction(r), list(inspect.signature(r).parameters)[:2], r.Report.__name__)"  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "['model', 'X'] True\n", done.stderr
+    assert done.stdout == "True ['model', 'X'] Report\n", done.stderr
+
+
+def test_help_is_that_of_the_function():
+    shown = pydoc.render_doc(medianmap.report, renderer=pydoc.plaintext)
+    assert shown.startswith("Python Library Documentation: function report in module medianmap.report\n")
+    assert "PACKAGE CONTENTS" not in shown
+    assert "self-contained" not in shown
+    assert "title : heading of the page" in shown
 
 
 def test_importing_the_package_is_light():

@@ -32,7 +32,7 @@ from ..utils.threads import epochs_watched, followed, limited, step
 from . import inputs
 from .inputs import Given, ObjectStream
 from .output import Watch, Workshop, workshop
-from .settings import USUAL_PATCH, FitSettings, check_settings, config_text, make_map
+from .settings import SETTINGS, USUAL_PATCH, FitSettings, check_settings, config_text, make_map
 
 # The model, the table of `two_best`, and what a check and a summary read dissimilarities from.
 Fitted: TypeAlias = tuple[Any, NDArray[Any], Source]
@@ -134,11 +134,12 @@ def _fit_stream(
     if again:
         table = shop.path / f"assignments.tsv{packed}"
         assigned = assign_all(model, stream.records(), table, n_jobs=settings.threads)
+        summary["n_points"] = assigned.n_objects  # all of the file, though a budget may have ended the pass before
         summary["quality"] = {"quantization_error": assigned.quantization_error}
         table.rename(shop.files / table.name)
     for name, lines in prototype_lines(exemplars, summary["neurons"]).items():
         write_lines({shop.files / (name + packed): lines})
-    data = {"objects": model.n_samples_seen_, "kind": _kind(exemplars), **about}
+    data = {"objects": summary["n_points"], "kind": _kind(exemplars), **about}
     return _delivered(shop, settings, model, summary, data, None)
 
 
@@ -208,9 +209,11 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
     if settings.metric is None and given.source is None:
         notes.append(inputs.metric_note(given, metric))
     if chosen.patch and settings.patch is None and not settings.stream:
+        asking = [SETTINGS[name].option for name in ("tree", "max_evaluations") if getattr(settings, name)]
+        instead = f"without {' and '.join(asking)}, --patch 0" if asking else "--patch 0"
         notes.append(
             f"the {n} objects of {given.name} are mapped in one pass over patches of {chosen.patch}; "
-            "--patch 0 would compare all pairs."
+            f"{instead} would compare all pairs."
         )
     if settings.n_prototypes is None:
         many = "a stream" if n is None else counted(n, "object")

@@ -1,11 +1,12 @@
 """What a classifier says about its labels: how pure prototypes are, which labels look wrong, what to label next.
 
-Every function returns a structured array, which `pandas.DataFrame` turns into a table.
+Tables are structured arrays, which `pandas.DataFrame` takes.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,57 @@ from ..predict.queries import map_of
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_count
 from ..utils.files import table
+
+# Dissimilarities (n, K) to the prototypes, the number of each point's class (n,), and the labels as given.
+Judged: TypeAlias = tuple[FloatArray, IntArray, LabelVectors]
+
+
+@dataclass(frozen=True)
+class LabelReport:
+    """What `label_report` found: the tables of `prototype_labels`, `suspected_mislabels` and `label_next`."""
+
+    prototypes: NDArray[Any]
+    suspects: NDArray[Any]
+    next: NDArray[Any]
+
+
+def label_report(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 10) -> LabelReport:
+    """What a classifier says about its labels.
+
+    Parameters
+    ----------
+    classifier : fitted PrototypeClassifier
+        Train it with beta near 1 to look for wrong labels: a small beta bends the map until they fit.
+    X, y : points and their labels, as `PrototypeClassifier.fit` takes them
+    n_points : int, default=10
+        How many points to ask for at most.
+
+    Returns
+    -------
+    LabelReport
+        Three tables. `prototypes`: the class of each prototype and how sure it is; `suspects`: points whose label looks
+        wrong, the most suspicious first; `next`: unlabelled points whose labels would tell most, most useful first.
+        The columns are those of the functions below, which make one table each.
+
+    See Also
+    --------
+    prototype_labels, suspected_mislabels, label_next : in `medianmap.explore.label_report`
+
+    Examples
+    --------
+    >>> from medianmap import MedianKMeans, PrototypeClassifier, label_report
+    >>> words, y = ["heron", "herons", "hero", "quark", "quarks", "quart"], ["bird", None, "bird", "atom", None, None]
+    >>> clf = PrototypeClassifier(MedianKMeans(2, metric="edit", n_init=5, random_state=0)).fit(words, y)
+    >>> report = label_report(clf, words, y, n_points=2)
+    >>> report.prototypes["share"].tolist(), report.suspects["point"].tolist()
+    ([1.0, 1.0], [])
+    >>> [words[i] for i in report.next["point"]]
+    ['quarks', 'herons']
+    """
+    check_count(n_points, "n_points", at_least=0)
+    judged = _judged(classifier, X, y)
+    asked = _next(classifier, judged, n_points)
+    return LabelReport(prototype_labels(classifier), _suspected(classifier, judged), asked)
 
 
 def prototype_labels(classifier: PrototypeClassifier) -> NDArray[Any]:
@@ -71,7 +123,11 @@ def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDAr
     --------
     prototype_labels, label_next
     """
-    G, number, labels = _judged(classifier, X, y)
+    return _suspected(classifier, _judged(classifier, X, y))
+
+
+def _suspected(classifier: PrototypeClassifier, judged: Judged) -> NDArray[Any]:
+    G, number, labels = judged
     Y, classes = classifier.prototype_labels_, classifier.classes_
     top = Y.argmax(axis=1)
     winner = G.argmin(axis=1)
@@ -111,17 +167,13 @@ def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 
     See Also
     --------
     prototype_labels, suspected_mislabels
-
-    Examples
-    --------
-    >>> from medianmap import MedianKMeans, PrototypeClassifier, label_report
-    >>> words, y = ["heron", "herons", "hero", "quark", "quarks", "quart"], ["bird", None, "bird", "atom", None, None]
-    >>> clf = PrototypeClassifier(MedianKMeans(2, metric="edit", n_init=5, random_state=0)).fit(words, y)
-    >>> [words[i] for i in label_report.label_next(clf, words, y, n_points=2)["point"]]
-    ['quarks', 'herons']
     """
     check_count(n_points, "n_points", at_least=0)
-    G, number, _ = _judged(classifier, X, y)
+    return _next(classifier, _judged(classifier, X, y), n_points)
+
+
+def _next(classifier: PrototypeClassifier, judged: Judged, n_points: int) -> NDArray[Any]:
+    G, number, _ = judged
     winner, C = G.argmin(axis=1), len(classifier.classes_)
     counts = np.zeros((G.shape[1], C))
     seen = np.flatnonzero(number >= 0)
@@ -139,8 +191,8 @@ def label_next(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int = 
     return np.array(chosen, dtype=[("point", np.intp), ("prototype", np.intp), ("gain", np.float64)])
 
 
-def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> tuple[FloatArray, IntArray, LabelVectors]:
-    """Dissimilarities (n, K) to the prototypes, the number of each point's class, and the labels as given."""
+def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> Judged:
+    """The points and labels as the classifier sees them."""
     check_classifier(classifier)
     G = map_of(classifier)._dissimilarities(X)
     return G, *class_numbers(y, len(G), classifier.classes_, stacklevel=4)

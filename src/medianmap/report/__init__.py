@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
-from inspect import signature
 from os import PathLike
 from types import ModuleType
 from typing import Any
@@ -93,11 +92,13 @@ def report(
     return Report(facts, page_content(facts, title=title, health=health, settings=settings, members=members))
 
 
-class _CallableModule(ModuleType):
-    """Python binds `medianmap.report` to this sub-package once anything in it is imported, so it has to be callable."""
+class _Folder(ModuleType):
+    """`medianmap.report` is the function: what is imported of this folder is an attribute of that, too."""
 
-    __call__ = staticmethod(report)
-    __signature__ = signature(report)  # a static __call__ seems to lack its first parameter
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        setattr(report, name, value)
 
 
-sys.modules[__name__].__class__ = _CallableModule
+sys.modules[__name__].__class__ = _Folder
+sys.modules[__name__].Report = Report  # type: ignore[attr-defined]

@@ -59,13 +59,13 @@ def plot_model(
     X, y : the data and their labels, where the picture needs them.
     kwargs : passed on to `from_estimator` of the display, such as n_groups, component, names or points.
     """
-    from . import curves, maps
+    from . import curves, maps, shapes
 
     what = chosen_picture(model, what)
     if what == "training":
         return curves.TrainingDisplay.from_estimator(model, ax=ax, **kwargs)
-    if X is None and PICTURES[what].of_data:
-        raise ValueError(f"what={what!r} needs the data; pass X.")
+    if PICTURES[what].of_data:
+        shapes.check_given(f"what={what!r}", X, y, of_labels=what == "labels")
     if what == "topology":
         return maps.TopologyDisplay.from_estimator(model, X, y, ax=ax, **kwargs)
     if what == "u-matrix":

@@ -84,11 +84,12 @@ class MapDisplay(LatticeDisplay):
             k = _component(component, names)
             values, label = planes[:, k], names[k]
         elif color in ("quality", "labels"):
-            points = two_best(model, _given(X, "X", color)) if points is None else points
+            shapes.check_given(f"color={color!r}", X if points is None else points, y, of_labels=color == "labels")
+            points = two_best(model, X) if points is None else points
             if color == "quality":
                 values, label = views.mean_dissimilarity(points, len(hits)), "mean dissimilarity to the exemplar"
             else:
-                values, classes = views.class_shares(points["prototype"], _given(y, "y", color), len(hits))
+                values, classes = views.class_shares(points["prototype"], y, len(hits))
         else:
             P = views.prototype_dissimilarities(model, X)
             if color == "u-matrix":
@@ -279,9 +280,3 @@ def _component(component: int | str, names: list[str]) -> int:
     if isinstance(component, int | np.integer) and not isinstance(component, bool) and 0 <= component < len(names):
         return int(component)
     raise ValueError(f"component is {component!r}; give a number below {len(names)} or one of the names {names[:10]}.")
-
-
-def _given(value: Any, name: str, color: str) -> Any:
-    if value is None:
-        raise ValueError(f"color={color!r} needs {name}; pass the data{' and their labels' if name == 'y' else ''}.")
-    return value

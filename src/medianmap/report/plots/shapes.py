@@ -47,6 +47,13 @@ class Display:
         raise NotImplementedError
 
 
+def check_given(asked: str, X: Any, y: Any, *, of_labels: bool) -> None:
+    """ValueError if the data are missing, or labels where the picture is of labels; asked: how the user chose it."""
+    if X is None or (of_labels and y is None):
+        needed = "data and their labels; pass X and y" if of_labels else "data; pass X"
+        raise ValueError(f"{asked} needs the {needed}.")
+
+
 def color_bar(ax: Any, drawn: Any, label: str) -> None:
     """A slim colour bar beside `ax` for what was drawn."""
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.75, pad=0.02, aspect=25)
