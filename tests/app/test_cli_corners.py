@@ -112,8 +112,23 @@ def test_advice_is_in_the_words_of_the_command_line(here, capsys):
     assert run("fit", "gap.fasta", "--metric", "edit", "-o", "gap") == 2
     assert "--read allow_empty=true" in capsys.readouterr().err
     assert run("fit", "gap.fasta", "--metric", "edit", "--read", "allow_empty=true", "-o", "gap") == 0
-    names = output._READING.pattern.split("(")[1].split(")")[0].split("|")
-    assert set(names) <= set(inspect.signature(read).parameters)
+    assert set(output.READING) <= set(inspect.signature(read).parameters)
+
+
+@pytest.mark.parametrize(
+    ("said", "here"),
+    [
+        ("choose one: columns=(0, 1, 2), say", "choose one: --read columns=[0,1,2], say"),
+        ("pass duplicates='first' or missing=NUMBER.", "pass --read duplicates=first or --read missing=NUMBER."),
+        ("(header=True)", "(--read header=true)"),
+        ("choose metric='edit'.", "choose --metric edit."),
+        ("or rule='p-distance'; not x_id=3", "or --param rule=p-distance; not x_id=3"),
+        ("pass --read kind=vectors", "pass --read kind=vectors"),
+    ],
+)
+def test_arguments_become_options(said, here, capsys):
+    output.say(said)
+    assert capsys.readouterr().err == f"medianmap: {here}\n"
 
 
 def test_series_are_assigned_as_they_were_read(here, rng):

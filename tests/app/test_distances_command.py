@@ -71,7 +71,7 @@ def test_the_name_says_what_is_written(fasta, capsys, name):
 def test_the_file_is_read_as_told_and_a_guess_is_said(fasta, capsys):
     Path("t.csv").write_text("key,one,two\na,xy,pq\nb,xyz,pq\n")
     assert run("t.csv", "--metric", "edit", "-o", "D.npy") == 2
-    assert "say which holds the strings" in capsys.readouterr().err
+    assert "--read string=NAME" in capsys.readouterr().err
     assert run("t.csv", "--metric", "edit", "-o", "D.npy", "--read", "string=one") == 0
     assert capsys.readouterr().err == "medianmap: t.csv: column 'key' read as ids\n"
     assert as_dissimilarity("D.npy").D.tolist() == [[0, 1], [1, 0]]

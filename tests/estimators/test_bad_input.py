@@ -88,7 +88,7 @@ BAD_FITS = {
         "must be >= 0",
     ),
     "constant column": (lambda: MedianKMeans(2, metric="seuclidean").fit(np.ones((5, 2))), "Column 0 is constant"),
-    "few points for a covariance": (lambda: MedianKMeans(2, metric="mahalanobis").fit(X[:3]), "more points"),
+    "few points for a covariance": (lambda: MedianKMeans(2, metric="mahalanobis").fit(X[:3]), "3 points are too few"),
     "vector NaN": (
         lambda: MedianKMeans(2).fit(np.where(np.arange(36).reshape(12, 3) == 7, np.nan, 1.0)),
         r"X\[2, 1\] is NaN",
@@ -141,7 +141,7 @@ BAD_FITS = {
     ),
     "VI of the wrong size": (
         lambda: MedianKMeans(2, metric="mahalanobis", metric_params={"VI": np.eye(2)}).fit(X),
-        "is 3 x 3",
+        "3 x 3",
     ),
     "singular covariance": (lambda: MedianKMeans(2, metric="mahalanobis").fit(X[:, [0, 0]]), "singular"),
     "a huge grid": (lambda: MedianSOM((3000, 3000)).fit(X), "9000000 exceeds"),
@@ -154,7 +154,7 @@ BAD_FITS = {
         lambda: precomputed().fit(pd.DataFrame(D, index=["a"] * 12, columns=["a"] * 12)),
         "rows 1 and 2 have the same id 'a'",
     ),
-    "haversine in three dimensions": (lambda: MedianKMeans(2, metric="haversine").fit(X), "3 columns"),
+    "haversine in three dimensions": (lambda: MedianKMeans(2, metric="haversine").fit(X), "two columns, not 3"),
     "ids of a source": (lambda: as_dissimilarity(as_dissimilarity(D), ids=list("abcdefghijkl")), "already"),
     "ids of the wrong number": (lambda: as_dissimilarity(D, ids=["a"]), "1 ids for 12 points"),
     "frame in two orders": (

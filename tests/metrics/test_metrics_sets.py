@@ -60,7 +60,7 @@ def test_letters_that_differ_are_counted():
     assert bind("hamming-strings", {"normalize": False}).between(["abλd"], ["abcX"]).tolist() == [[2]]
     assert bind("hamming-strings").between([""], [""]).tolist() == [[0]]
     fitted = MedianKMeans(1, metric="hamming-strings").fit(["abc", "abd"])
-    with pytest.raises(ValueError, match="4 letters cannot be compared with one of 3"):
+    with pytest.raises(ValueError, match="3 and 4 letters"):
         fitted.predict(["abcd"])
 
 
@@ -106,7 +106,7 @@ def test_gower_keeps_the_ranges_of_its_training_data(tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "table.mmap").transform(far), fitted.transform(far))
     with pytest.raises(ValueError, match=r"X\[0\] has 'old' in column 0, which holds numbers"):
         fitted.predict([("old", True, "Ulm", 70.0)])
-    with pytest.raises(ValueError, match=r"X\[0\] has 3 columns; 4 are expected"):
+    with pytest.raises(ValueError, match=r"X\[0\] has 3 columns.*4"):
         fitted.predict([(20, True, "Ulm")])
 
 
@@ -131,7 +131,7 @@ def test_numbers_can_be_categories_and_constant_columns_tell_little():
         ("ncd", ["abc"], {"compressor": "zip"}, "compressor is 'zip'"),
         ("gower", [(1, "a"), ("b", "a")], {}, r"X\[1\] has 'b' in column 0, which holds numbers"),
         ("gower", [("a", 1), (2, 1)], {}, r"X\[1\] has 2.0 in column 0, which holds categories"),
-        ("gower", [(1, 2), (1,)], {}, r"X\[1\] has 1 columns; 2 are expected"),
+        ("gower", [(1, 2), (1,)], {}, r"X\[1\] has 1 columns.*2"),
         ("gower", [(1, None), (None, 2)], {}, r"NaN for the pair \(0, 1\)"),
         ("gower", [(1, 2)], {"categorical": [2]}, "names the column 2"),
         ("gower", [(1, 2)], {"weights": [1]}, "weights must be 2 numbers"),

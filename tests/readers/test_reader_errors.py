@@ -20,19 +20,19 @@ BAD = {
     "truncated gz": ("x.csv.gz", gzip.compress(MATRIX.encode() * 9)[:-9], {}, "is truncated: the compressed data"),
     "damaged gz": ("x.csv.gz", gzip.compress(MATRIX.encode())[:-8] + bytes(8), {}, "is damaged"),
     "unknown ending": ("x.xyz", "a,b", {}, r"x.xyz.*fasta \(.fasta .*m8 \(.m8"),
-    "unknown format": ("x.csv", "a,b", {"format": "excel"}, "no format 'excel'; the formats are fasta"),
+    "unknown format": ("x.csv", "a,b", {"format": "excel"}, "no format 'excel'.*fasta"),
     "option of another format": (
         "x.phy",
         "1\na 0",
         {"alphabet": "dna"},
-        "read as phylip.*alphabet means nothing.*names, encoding",
+        "read as phylip.*'alphabet'.*names, encoding",
     ),
     "unknown kind": ("x.csv", "1,2\n3,4\n", {"kind": "tensor"}, "kind is 'tensor'; choose one of 'strings'"),
     "unknown delimiter": ("x.csv", "1,2\n3,4\n", {"delimiter": "|"}, r"delimiter is '\|'; choose one of ','"),
     "unknown encoding": ("x.csv", "1,2\n3,4\n", {"encoding": "klingon"}, "no encoding 'klingon'"),
     "wrong encoding": ("x.csv", b"id,text\na,b\nc,gr\xf6\xdfe\n", {}, "line 3 has the byte 0xf6 at position 5"),
     "UTF-16": ("x.csv", "id,text\na,b\n".encode("utf-16-le"), {}, "zero bytes.*encoding='utf-16'"),
-    "wrong encoding given": ("x.csv", b"id,text\n\xff,b\n", {"encoding": "ascii"}, "not text in the encoding 'ascii'"),
+    "wrong encoding given": ("x.csv", b"id,text\n\xff,b\n", {"encoding": "ascii"}, "not text.*'ascii'"),
     # sequences
     "no FASTA": ("x.fasta", "ACGT\n", {}, "not a whole FASTA file.*line 1"),
     "truncated FASTQ": ("x.fastq", "@a\nAC\n+\nII\n@b\nAC\n", {}, "not a whole FASTQ file.*line 7"),
@@ -59,7 +59,7 @@ BAD = {
         r"line 3 \('b'\) has '-' at position 2",
     ),
     "no such column": ("x.csv", "id,x,y\na,1,2\n", {"label": "z"}, "no column 'z' for the label.*'id', 'x', 'y'"),
-    "no such position": ("x.csv", "a,1,2\nb,1,2\n", {"id": 3}, "no column 3 for the id; it has 3 columns and no line"),
+    "no such position": ("x.csv", "a,1,2\nb,1,2\n", {"id": 3}, "no column 3 for the id.*3 columns.*no names"),
     "several texts": ("x.csv", "id,one,two\na,x,y\nb,z,z\n", {}, r"2 columns of text \(column 'one', column 'two'\)"),
     "no text": ("x.csv", "id,x,y\na,1,2\n", {"kind": "strings"}, "0 columns of text"),
     "no numbers": ("x.csv", "id,x\na,u\nb,v\n", {"kind": "vectors"}, "no columns of numbers"),
@@ -80,7 +80,7 @@ BAD = {
     ),
     "empty coordinate": ("x.csv", "p,1,2\nq,,4\n", {"kind": "vectors"}, "line 2, column 2 is empty"),
     "decimal comma": ("x.csv", "x;y\n1;2\n3;4,5\n", {"columns": ["x", "y"]}, "'4,5' with a decimal comma"),
-    "decimal comma in tabs": ("x.tsv", "x\ty\n1\t2\n3\t4,5\n5\t6\n", {}, "'4,5'.*Write decimals with a point"),
+    "decimal comma in tabs": ("x.tsv", "x\ty\n1\t2\n3\t4,5\n5\t6\n", {}, "'4,5'.*decimals with a point"),
     "empty string": ("x.csv", "id,string\na,AC\nb,\n", {}, r"line 3 \('b'\) has an empty string"),
     "ids and labels alone": ("x.csv", "id,class\na,u\nb,v\n", {}, "0 columns of text"),
     "empty row name": ("D.csv", MATRIX.replace("\nb", "\n"), {}, "line 3 has an empty id"),
@@ -90,9 +90,9 @@ BAD = {
     "ids of a matrix": ("x.csv", MATRIX, {"kind": "matrix", "id": 1}, "id is 1.*first column"),
     "underscore": ("x.csv", "1,2\n3,1_2\n", {"kind": "matrix"}, "line 2, column 2 is '1_2'"),
     "empty series": ("x.csv", "a,1\nb,\n", {"kind": "series", "id": 0}, "line 2 holds no series"),
-    "rule for records": ("x.csv", "id,string\na,AC\n", {"missing": 1, "id": 0}, "missing .*kind='matrix'"),
+    "rule for records": ("x.csv", "id,string\na,AC\n", {"missing": 1, "id": 0}, "missing.*kind='matrix'"),
     "rule for strings": ("x.csv", "id,string\na,AC\n", {"missing": 1}, r"line 2, column 2 \('string'\) is 'AC'"),
-    "rule for vectors": ("x.csv", "1,2,4\n3,4,4\n", {"kind": "vectors", "missing": 1}, "missing .*kind='matrix'"),
+    "rule for vectors": ("x.csv", "1,2,4\n3,4,4\n", {"kind": "vectors", "missing": 1}, "missing.*kind='matrix'"),
     # matrices
     "text in a matrix": ("D.csv", MATRIX.replace("3,0", "x,0"), {}, r"line 4, column 3 \('b'\) is 'x'"),
     "ragged matrix": ("D.csv", MATRIX.replace("1,0,3", "1,0"), {}, "line 3 has 3 columns where 4 are expected"),
@@ -125,7 +125,7 @@ BAD = {
     "lsmat without ids": ("D.lsmat", "0\t1\n1\t0\n", {}, "D.lsmat is not .*empty cell"),
     # PHYLIP
     "PHYLIP without a count": ("D.phy", "a 0 1\nb 1 0\n", {}, "line 1 is .a 0 1..*PHYLIP.*number of its points"),
-    "PHYLIP too short": ("D.phy", "3\na 0 1 2\nb 1 0 3\n", {}, "says 3 points but holds 2; the file may be truncated"),
+    "PHYLIP too short": ("D.phy", "3\na 0 1 2\nb 1 0 3\n", {}, "says 3 points but holds 2"),
     "PHYLIP count": ("D.phy", "3\na 0 1\nb 1 0\n", {}, r"row of 'a' \(line 2\) has 2 numbers where 3 are expected"),
     "PHYLIP too long": ("D.phy", "1\na 0\nb 1\n", {}, "says 1 points, but there is another row in line 3"),
     "PHYLIP ragged": ("D.phy", "2\na 0 1\nb 1 0 7\n", {}, r"row of 'b' \(line 3\) has 3 numbers where 2 are expected"),
@@ -142,7 +142,7 @@ BAD = {
     "pair without an id": ("x.pairs", "a,b,1\n,c,1\n", {}, "line 2 has an empty id"),
     "ragged pairs": ("x.pairs", "a,b,1\na,c\n", {}, "line 2 has 2 columns where 3 are expected"),
     "pairs of nothing": ("x.pairs", "a,b,value\n", {}, "holds no pairs"),
-    "a foreign id": ("x.pairs", "a,b,1\na,c,1\n", {"ids": ["a", "b"]}, "line 2 has the id 'c'.*not among the ids"),
+    "a foreign id": ("x.pairs", "a,b,1\na,c,1\n", {"ids": ["a", "b"]}, "line 2 has the id 'c'.*ids"),
     "an id without pairs": ("x.pairs", "a,b,1\n", {"ids": ["a", "b", "c"]}, "4 of 6 pairs have no value"),
     "ids given twice": ("x.pairs", "a,b,1\n", {"ids": ["a", "a"]}, "places 1 and 2 have the same id"),
     "duplicate pairs": ("x.pairs", "a,b,1\nb,a,2\na,b,1\n", {}, r"lines 1 and 3 are both the pair \('a', 'b'\)"),
@@ -158,7 +158,7 @@ BAD = {
     # arrays
     "no npy": ("x.npy", "hello", {}, "not a whole .npy file"),
     "no npz": ("x.npz", "hello", {}, "not a whole .npz file"),
-    "no AnnData": ("x.h5ad", "hello", {}, "not a whole .h5ad file"),
+    "no AnnData": ("x.h5ad", "hello", {}, "whole .h5ad file"),
 }  # fmt: skip
 
 
@@ -203,13 +203,13 @@ def arrays(tmp_path):
         ("cut.npy", {}, "not a whole .npy file"),
         ("objects.npy", {}, "not a whole .npy file"),
         ("cube.npy", {}, r"shape \(2, 2, 2\)"),
-        ("line.npy", {}, "1-D array of 7 entries; a condensed matrix"),
+        ("line.npy", {}, "7 entries.*condensed matrix"),
         ("text.npy", {"kind": "matrix"}, "holds text, but a matrix is of numbers"),
         ("text.npy", {"kind": "vectors"}, "which is not vectors"),
         ("wide.npy", {"kind": "matrix"}, "2 rows and 3 columns"),
-        ("wide.npy", {"missing": 1}, "holds vectors, so missing .*kind='matrix'"),
+        ("wide.npy", {"missing": 1}, "holds vectors.*missing.*kind='matrix'"),
         ("wide.npy", {"kind": "tensor"}, "kind is 'tensor'"),
-        ("two.npz", {}, "the arrays 'a', 'b'; pass one as key="),
+        ("two.npz", {}, "the arrays 'a', 'b'; pass key="),
         ("two.npz", {"key": "c"}, "no 'c' but the arrays 'a', 'b'"),
         ("ids.npz", {}, "2 ids for 3 points"),
         ("twice.npz", {}, "1 and 3 have the same id 'a'"),
@@ -229,7 +229,7 @@ def test_streams_name_what_is_wrong_too(tmp_path):
     with pytest.raises(ValueError, match="is truncated"):
         list(iter_records(path))
     (tmp_path / "D.phy").write_text("1\na 0\n")
-    with pytest.raises(ValueError, match="is a phylip file, which has no records to stream"):
+    with pytest.raises(ValueError, match=r"is a phylip file.*stream"):
         list(iter_records(tmp_path / "D.phy"))
     (tmp_path / "D.csv").write_text(MATRIX)
     with pytest.raises(ValueError, match="a matrix cannot be read as a stream"):

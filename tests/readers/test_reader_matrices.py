@@ -223,7 +223,7 @@ def test_anndata(tmp_path):
     np.testing.assert_array_equal(matrix.D, D3)
     vectors = read(tmp_path / "x.h5ad", kind="vectors")
     np.testing.assert_array_equal(vectors.objects, cells.obsm["X_pca"])
-    with pytest.raises(ValueError, match=r"obsp\['D'\], obsm\['X_pca'\]: pass one as key="):
+    with pytest.raises(ValueError, match=r"obsp\['D'\], obsm\['X_pca'\]; pass key="):
         read(tmp_path / "x.h5ad")
 
     cells.obsp["graph"] = csr_array(np.where(D3 == 0.25, 0, D3))

@@ -32,8 +32,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _LOUDNESS = "medianmap.loudness"
 
-# How the library's sentences about files name an option of `readers.read`: "pass kind='matrix'".
-_READING = re.compile(r"\bpass (kind|format|allow_empty|encoding|missing|symmetrize|header|id)='?([\w.-]+)'?")
+# Arguments that the library's sentences name, as in "pass kind='matrix'", and the options that they are here.
+READING = ("kind", "format", "id", "label", "string", "columns", "header", "encoding", "allow_empty", "key", "names",
+           "score", "similarity", "missing", "symmetrize", "symmetric", "duplicates")  # fmt: skip
+OPTIONS = {**dict.fromkeys(READING, "--read {}="), "metric": "--metric ", "dtype": "--dtype ",
+           **dict.fromkeys(("mode", "rule", "backend", "categorical"), "--param {}=")}  # fmt: skip
+_NAMED = re.compile(rf"(?<![\w-])(?<!--read )(?<!--param )({'|'.join(OPTIONS)})=('[^']+'|\[.*?\]|\(.*?\)|[\w.-]*\w)")
 
 # --- -v and -q, notes and errors
 
@@ -93,9 +97,15 @@ def shows_progress() -> bool:
 
 def say(text: object) -> None:
     """A sentence on stderr; what the library advises is put in the words of the command line."""
-    advised = _READING.sub(lambda found: f"pass --read {found[1]}={found[2].replace('True', 'true')}", str(text))
+    advised = _NAMED.sub(_as_option, str(text))
     # On whatever stderr is now: click would write past the bar that rich is drawing, onto its line.
     print(f"medianmap: {advised}", file=sys.stderr, flush=True)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    """kind='matrix' -> --read kind=matrix; columns=(0, 1, 2) -> --read columns=[0,1,2]."""
+    value = found[2].strip("'").translate({ord("("): "[", ord(")"): "]", ord(" "): None}).replace("True", "true")
+    return OPTIONS[found[1]].format(found[1]) + value
 
 
 def note(text: str) -> None:

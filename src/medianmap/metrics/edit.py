@@ -97,7 +97,7 @@ def _distances(
         )  # fmt: skip
     if backend == "rapidfuzz":
         if not unit or costs is None:
-            raise ValueError("backend='rapidfuzz' takes unit costs only: substitution a number > 0 equal to indel.")
+            raise ValueError("backend='rapidfuzz' takes one cost > 0 for every edit; choose backend='auto'.")
         return _by_rapidfuzz(a, b, int(costs[1][0]), n_jobs) / costs[0]
     if backend == "stringzillas":
         if not small or costs is None:

@@ -64,10 +64,10 @@ def strings_or_tokens(objects: list[Any], name: str) -> list[Any]:
             tokens = tuple(thing.tolist() if isinstance(thing, np.ndarray) else thing)
             bad = next((k for k, token in enumerate(tokens) if not isinstance(token, Hashable)), None)
             if bad is not None:
-                raise ValueError(f"X[{i}][{bad}] is a {type(tokens[bad]).__name__}; tokens must be hashable.")
+                raise ValueError(f"X[{i}][{bad}] is a {type(tokens[bad]).__name__}; pass hashable tokens.")
             out.append(tokens)
         else:
-            raise ValueError(f"X[{i}] is a {type(thing).__name__}; the metric {name!r} compares strings or tokens.")
+            raise ValueError(f"X[{i}] is a {type(thing).__name__}; for {name!r} pass strings or lists of tokens.")
     if len({isinstance(thing, str) for thing in out}) > 1:
         kind = type(out[0])
         odd = next(i for i, thing in enumerate(out) if type(thing) is not kind)
@@ -189,7 +189,7 @@ def edit_costs(substitution: Any = 1.0, indel: Any = 1.0, alphabet: Any = None) 
     symbols = alphabet_named(alphabet)
     if isinstance(substitution, str):
         if substitution != "chromosome":
-            raise ValueError(f"substitution is {substitution!r}; the only named table is 'chromosome'.")
+            raise ValueError(f"substitution is {substitution!r}; pass 'chromosome', a number, or a table of costs.")
         if symbols not in (None, tuple(ALPHABETS["chromosome"])):
             raise ValueError("substitution='chromosome' has an alphabet of its own; leave alphabet out.")
         symbols = tuple(ALPHABETS["chromosome"])
@@ -230,14 +230,14 @@ def _checked(table: NDArray[np.float64], symbols: tuple[Any, ...]) -> NDArray[np
     bad = np.argwhere(~((table >= 0) & (table < np.inf)) | ((table != 0) & np.eye(n, dtype=bool)))
     if len(bad):
         i, l = bad[0]
-        rule = "a letter costs nothing to keep" if i == l else "edit costs must be >= 0 and finite"
+        rule = "make it 0, since nothing changes" if i == l else "make it >= 0 and finite"
         raise ValueError(f"The cost of {symbols[i]!r} -> {symbols[l]!r} is {table[i, l]:g}; {rule}.")
     return table
 
 
 def _pair(pair: Any) -> tuple[Any, Any]:
     if len(pair) != 2:
-        raise ValueError(f"A cost is given for {pair!r}; a pair of letters is needed, for example 'AC' or ('A', 'C').")
+        raise ValueError(f"A cost is given for {pair!r}; give it for two letters, for example 'AC' or ('A', 'C').")
     return pair[0], pair[1]
 
 

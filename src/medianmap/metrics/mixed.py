@@ -68,10 +68,10 @@ def _prepare(
     width = len(rows[0]) if ranges is None else len(ranges)
     odd = next((i for i, row in enumerate(rows) if len(row) != width), None)
     if odd is not None:
-        raise ValueError(f"X[{odd}] has {len(rows[odd])} columns; {width} are expected, as in the other rows.")
+        raise ValueError(f"X[{odd}] has {len(rows[odd])} columns; give it {width}, as the other rows have.")
     outside = [k for k in categorical if k not in range(width)]
     if outside:
-        raise ValueError(f"categorical names the column {outside[0]!r}; there are columns 0 to {width - 1}.")
+        raise ValueError(f"categorical names the column {outside[0]!r}; choose from 0 to {width - 1}.")
     if weights is not None and (np.shape(weights) != (width,) or not np.all(np.asarray(weights, float) >= 0)):
         raise ValueError(f"weights must be {width} numbers >= 0, one per column.")
     for k in range(width):
@@ -89,7 +89,7 @@ def _prepare(
 
 def _row(thing: Any, i: int, categorical: Sequence[int]) -> tuple[Any, ...]:
     if isinstance(thing, str | bytes | Mapping) or not hasattr(thing, "__len__"):
-        raise ValueError(f"X[{i}] is a {type(thing).__name__}; the metric 'gower' compares rows of a table.")
+        raise ValueError(f"X[{i}] is a {type(thing).__name__}; for 'gower' pass a frame or rows of a table.")
     return tuple(_cell(value, k in categorical) for k, value in enumerate(thing))
 
 

@@ -144,9 +144,9 @@ def _series(thing: Any, i: int, name: str) -> NDArray[np.float64]:
     try:
         series = np.ascontiguousarray(thing, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"X[{i}] is not a series of numbers; the metric {name!r} compares series.") from None
+        raise ValueError(f"X[{i}] is not a series of numbers; for {name!r} pass 1-D arrays.") from None
     if np.ndim(thing) != 1 or not len(series):
-        raise ValueError(f"X[{i}] has shape {np.shape(thing)}; the metric {name!r} compares 1-D series of numbers.")
+        raise ValueError(f"X[{i}] has shape {np.shape(thing)}; for {name!r} pass 1-D series of numbers.")
     bad = np.flatnonzero(~np.isfinite(series))
     if len(bad):
         found = "NaN" if np.isnan(series[bad[0]]) else "inf"

@@ -132,7 +132,7 @@ def _spectrum(thing: Any, i: int, name: str) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         peaks = np.empty(0)
     if peaks.ndim != 2 or peaks.shape[1] != 2:
-        raise ValueError(f"X[{i}] is not a peak list; the metric {name!r} compares arrays (n, 2) of m/z and intensity.")
+        raise ValueError(f"X[{i}] is not a peak list; for {name!r} pass arrays (n, 2) of m/z and intensity.")
     good = np.isfinite(peaks) & (peaks >= 0)
     good[:, 0] &= peaks[:, 0] > 0
     bad = np.argwhere(~good)

@@ -33,7 +33,7 @@ def hamming_strings_block(a: Sequence[str], b: Sequence[str], *, normalize: bool
     length = len(b[0]) if b else 0
     odd = next((s for s in (*a, *b) if len(s) != length), None)
     if odd is not None:
-        raise ValueError(f"A string of {len(odd)} letters cannot be compared with one of {length} letter by letter.")
+        raise ValueError(f"Strings of {length} and {len(odd)} letters differ in length; choose metric='edit'.")
     A, B = (code_points(side).codes.reshape(len(side), length) for side in (a, b))
     out = np.array([(B != row).sum(axis=1) for row in A], np.float64).reshape(len(a), len(b))
     return out / length if normalize and length else out
@@ -121,10 +121,10 @@ def _counted(a: Sequence[Mapping[Any, int]], b: Sequence[Mapping[Any, int]]) -> 
 def _prepare_sets(objects: list[Any]) -> list[frozenset[Any]]:
     for i, thing in enumerate(objects):
         if not isinstance(thing, Set | list | tuple):
-            raise ValueError(f"X[{i}] is a {type(thing).__name__}; the metric 'jaccard-sets' compares sets.")
+            raise ValueError(f"X[{i}] is a {type(thing).__name__}; for 'jaccard-sets' pass sets.")
         bad = next((x for x in thing if not isinstance(x, Hashable)), None)
         if bad is not None:
-            raise ValueError(f"X[{i}] holds a {type(bad).__name__}; the members of a set must be hashable.")
+            raise ValueError(f"X[{i}] holds a {type(bad).__name__}; pass sets of hashable members.")
     return [frozenset(thing) for thing in objects]
 
 

@@ -62,10 +62,10 @@ def _inverse_covariance(X: NDArray[Any], m: NDArray[np.float64], params: Mapping
     M = X.shape[1]
     if params.get("VI") is not None:
         if np.shape(params["VI"]) != (M, M):
-            raise ValueError(f"VI has shape {np.shape(params['VI'])}; the inverse covariance is {M} x {M}.")
+            raise ValueError(f"VI has shape {np.shape(params['VI'])}; pass the {M} x {M} inverse covariance.")
         return {}
-    if np.count_nonzero(m) <= M or m.sum() <= 1:
-        raise ValueError(f"'mahalanobis' needs more points ({np.count_nonzero(m)}) than columns ({M}); or pass VI.")
+    if (n := np.count_nonzero(m)) <= M or m.sum() <= 1:
+        raise ValueError(f"{n} points are too few for 'mahalanobis' in {M} columns; drop columns or pass VI.")
     centred = X - (m[:, None] * X).sum(axis=0) / m.sum()
     try:
         return {"VI": np.linalg.inv((m[:, None] * centred).T @ centred / (m.sum() - 1))}
@@ -100,7 +100,7 @@ for _name, _target, _summary in _NAMED:
 def _haversine_block(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Angles on the sphere between (latitude, longitude) in radians."""
     if a.shape[1] != 2:
-        raise ValueError(f"'haversine' compares (latitude, longitude); these vectors have {a.shape[1]} columns.")
+        raise ValueError(f"'haversine' compares (latitude, longitude); pass two columns, not {a.shape[1]}.")
     return DistanceMetric.get_metric("haversine").pairwise(np.asarray(a, np.float64), np.asarray(b, np.float64))
 
 

@@ -72,7 +72,7 @@ def format_of(opened: Opened, format: str | None, options: Mapping[str, Any]) ->
     if format is not None:
         chosen = SAME_AS.get(format, format)
         if chosen not in FORMATS:
-            raise ValueError(f"There is no format {format!r}; the formats are {list_formats()}.")
+            raise ValueError(f"There is no format {format!r}; choose one of {list_formats()}.")
         return FORMATS[chosen]
     for each in FORMATS.values():
         if opened.extension in each.extensions:
@@ -83,7 +83,7 @@ def format_of(opened: Opened, format: str | None, options: Mapping[str, Any]) ->
     if opened.path is None:
         return FORMATS[_of_text(opened, options)]
     raise ValueError(
-        f"The ending of {opened.name} belongs to no format; rename it or pass format=. The formats are "
+        f"The ending of {opened.name} belongs to no format; rename it, or pass format=NAME, one of "
         f"{list_formats()}, each also with .gz."
     )
 
@@ -147,7 +147,7 @@ def _pairs_or_table(name: str, names: list[str], data: list[list[str]]) -> str:
             return "table"
         raise ValueError(
             f"{name} has two columns of whole numbers and a third of numbers: pairs (id, id, value) or vectors of "
-            "three coordinates. Say which: format='pairs', or format='table' (with kind='vectors' or kind='matrix')."
+            "three coordinates; pass format='pairs', or format='table' with kind='vectors' or kind='matrix'."
         )
     return "table" if any(is_number(each) for each in first | second) else "pairs"
 
@@ -206,7 +206,7 @@ def iter_records(path: str | PathLike[str], *, format: str | None = None, **opti
         elif chosen.name == "table":
             yield from iter_table(opened, **options)
         else:
-            raise ValueError(f"{opened.name} is a {chosen.name} file, which has no records to stream; use read.")
+            raise ValueError(f"{opened.name} is a {chosen.name} file, which is no stream of records; read it whole.")
 
 
 def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> Format:
@@ -217,7 +217,8 @@ def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> For
     odd = [name for name in options if name not in chosen.options]
     if odd:
         raise ValueError(
-            f"{opened.name} is read as {chosen.name}, so {odd[0]} means nothing; it takes {', '.join(chosen.options)}."
+            f"{opened.name} is read as {chosen.name}, which has no option {odd[0]!r}; leave it out. The options are "
+            f"{', '.join(chosen.options)}."
         )
     for name in FLAGS:
         if not isinstance(options.get(name, True), bool):

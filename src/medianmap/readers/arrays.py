@@ -27,7 +27,7 @@ def read_npy(opened: Opened, *, kind: str | None = None, **rules: Any) -> Record
         else:
             array = np.load(opened.path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise ValueError(f"{opened.name} is not a whole .npy file of numbers or strings ({error}).") from None
+        raise ValueError(f"{opened.name} is not a whole .npy file ({error}); save numbers or strings.") from None
     return from_array(opened.name, array, kind, None, None, rules)
 
 
@@ -37,7 +37,7 @@ def read_npz(opened: Opened, *, kind: str | None = None, key: str | None = None,
         with np.load(BytesIO(opened.stream.read()), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, zipfile.BadZipFile, OSError) as error:
-        raise ValueError(f"{opened.name} is not a whole .npz file of numbers or strings ({error}).") from None
+        raise ValueError(f"{opened.name} is not a whole .npz file ({error}); save numbers or strings.") from None
     beside = {name: arrays.pop(name).astype(str).ravel().tolist() for name in BESIDE if name in arrays and name != key}
     if key is None and len(arrays) > 1 and all(a.ndim == 1 and a.dtype.kind in "fiub" for a in arrays.values()):
         return _series(arrays, beside.get("labels"), kind, opened.name)
@@ -45,7 +45,7 @@ def read_npz(opened: Opened, *, kind: str | None = None, key: str | None = None,
         key = next(iter(arrays))
     if key is None or key not in arrays:
         wanted = "" if key is None else f"no {key!r} but "
-        raise ValueError(f"{opened.name} holds {wanted}the arrays {', '.join(map(repr, arrays))}; pass one as key=.")
+        raise ValueError(f"{opened.name} holds {wanted}the arrays {', '.join(map(repr, arrays))}; pass key=NAME.")
     return from_array(opened.name, arrays[key], kind, beside.get("ids"), beside.get("labels"), rules)
 
 
@@ -57,7 +57,7 @@ def from_array(
     if kind not in (None, *KINDS):
         raise ValueError(f"kind is {kind!r}; choose one of {', '.join(map(repr, KINDS))}.")
     if array.size == 0 or array.ndim not in (1, 2) or array.dtype.kind not in "fiubU":
-        raise ValueError(f"{name} holds an array of {array.dtype} with shape {array.shape}; give numbers or text.")
+        raise ValueError(f"{name} has {array.dtype} of shape {array.shape}; save numbers or text in 1 or 2 dimensions.")
     kind, note = _kind_of(array, rules) if kind is None else (kind, "")
     n = condensed_size(len(array)) if kind == "matrix" and array.ndim == 1 else len(array)
     for given, what in ((ids, "ids"), (labels, "labels")):
@@ -68,9 +68,9 @@ def from_array(
     if kind == "matrix":
         return _matrix(name, array, ids, labels, note, rules)
     if rules:
-        raise ValueError(f"{name} holds {kind}, so {next(iter(rules))} means nothing; for a matrix pass kind='matrix'.")
+        raise ValueError(f"{name} holds {kind}; leave {next(iter(rules))} out, or for a matrix pass kind='matrix'.")
     if (kind == "strings") != (array.dtype.kind == "U") or array.ndim != (1 if kind == "strings" else 2):
-        raise ValueError(f"{name} holds an array of {array.dtype} with shape {array.shape}, which is not {kind}.")
+        raise ValueError(f"{name} has {array.dtype} of shape {array.shape}, which is not {kind}; choose another kind.")
     objects: Any = array
     if kind != "vectors":
         objects = [str(s) for s in array] if kind == "strings" else list(array)
@@ -103,11 +103,11 @@ def _matrix(
     name: str, array: NDArray[Any], ids: list[str] | None, labels: list[str] | None, note: str, rules: dict[str, Any]
 ) -> Matrix:
     if array.dtype.kind == "U":
-        raise ValueError(f"{name} holds text, but a matrix is of numbers.")
+        raise ValueError(f"{name} holds text, but a matrix is of numbers; for texts pass kind='strings'.")
     if array.ndim == 1:
         n = condensed_size(len(array))
         if n is None:
-            raise ValueError(f"{name} holds a 1-D array of {len(array)} entries; a condensed matrix has N (N - 1) / 2.")
+            raise ValueError(f"{name}: {len(array)} entries are no condensed matrix of N (N - 1) / 2; check the file.")
         if not rules:
             return Matrix(ids, array, labels, note)
         square = np.full((n, n), np.nan)
@@ -128,7 +128,7 @@ def refuse_not_square(array: NDArray[Any], name: str) -> None:
 
 def _series(arrays: dict[str, NDArray[Any]], labels: list[str] | None, kind: str | None, name: str) -> Records:
     if kind not in (None, "series"):
-        raise ValueError(f"{name} holds {len(arrays)} 1-D arrays, one series each; to read one of them pass its key=.")
+        raise ValueError(f"{name} holds {len(arrays)} 1-D arrays, one series each; to read one of them pass key=NAME.")
     if labels is not None and len(labels) != len(arrays):
         raise ValueError(f"{name} holds {len(labels)} labels for {len(arrays)} series; give one per series.")
     return Records(list(arrays), list(arrays.values()), "series", None, labels, None, "")
@@ -142,7 +142,7 @@ def read_anndata(opened: Opened, **options: Any) -> Records | Matrix:
     try:
         data = anndata.read_h5ad(opened.path, backed="r")
     except (OSError, KeyError, ValueError) as error:
-        raise ValueError(f"{opened.name} is not a whole .h5ad file ({str(error).splitlines()[0]}).") from None
+        raise ValueError(f"{opened.name} is no whole .h5ad file ({str(error).splitlines()[0]}); copy it.") from None
     try:
         return from_anndata(data, name=opened.name, **options)
     finally:
@@ -165,7 +165,7 @@ def from_anndata(
     if len(fitting) != 1:
         found = ", ".join(f"{'obsp' if what == 'matrix' else 'obsm'}[{k!r}]" for what, k in there) or "neither"
         wanted = "obsp and obsm" if key is None else f"obsp and obsm under {key!r}"
-        raise ValueError(f"{name} has {len(fitting)} arrays in {wanted}; it has {found}: pass one as key=, and kind=.")
+        raise ValueError(f"{name} has {len(fitting)} arrays in {wanted}; it has {found}; pass key=NAME and kind=KIND.")
     kind = fitting[0][0]
     array = _dense(there[fitting[0]], kind)
     return from_array(name, array, kind, [str(i) for i in data.obs_names], _labels(data, label, name), rules)
@@ -190,5 +190,5 @@ def _labels(data: Any, label: str | None, name: str) -> list[str] | None:
         return None
     if label not in data.obs.columns:
         there = ", ".join(map(repr, data.obs.columns)) or "none"
-        raise ValueError(f"{name} has no column {label!r} in obs for the label; it has {there}.")
+        raise ValueError(f"{name} has no column {label!r} in obs for the label; choose from {there}.")
     return [str(each) for each in data.obs[label]]

@@ -92,7 +92,7 @@ def data_rows(
         if len(cells) != width:
             raise ValueError(
                 f"{opened.name}: line {line} has {len(cells)} columns where {width} are expected; "
-                "the file may be truncated, or a cell with the delimiter in it is not quoted."
+                "complete the line if it was cut short, and quote cells that have the delimiter in them."
             )
         yield line, cells
 
@@ -137,8 +137,8 @@ def numbers(
     column = columns[at]
     titled = f" ({header[column]!r})" if header and column < len(header) and header[column] else ""
     found = repr(cells[at]) if cells[at].strip() else "empty"
-    hint = " Write decimals with a point." if "," in cells[at] else ""
-    raise ValueError(f"{name}: line {line}, column {column + 1}{titled} is {found}, but a number is needed.{hint}")
+    hint = "write decimals with a point" if "," in cells[at] else "correct it"
+    raise ValueError(f"{name}: line {line}, column {column + 1}{titled} is {found}, but a number is needed; {hint}.")
 
 
 def find_column(which: Column, header: Sequence[str] | None, width: int, name: str, what: str) -> int:
@@ -147,8 +147,10 @@ def find_column(which: Column, header: Sequence[str] | None, width: int, name: s
         return header.index(which)
     if isinstance(which, int) and not isinstance(which, bool) and -width <= which < width:
         return which % width
-    there = f"the columns {', '.join(map(repr, header))}" if header else f"{width} columns and no line of names"
-    raise ValueError(f"{name} has no column {which!r} for the {what}; it has {there}. Positions count from 0.")
+    advice = f"its {width} columns have no names, so count from 0"
+    if header:
+        advice = f"choose one of {', '.join(map(repr, header))}, or its position from 0"
+    raise ValueError(f"{name} has no column {which!r} for the {what}; {advice}.")
 
 
 def guess_header(rows: Sequence[Sequence[str]], known: frozenset[str]) -> bool:
@@ -227,7 +229,7 @@ def lay_out(rows: Sequence[Sequence[str]], name: str, asked: TableOptions) -> La
     width = len(names) if names else len(rows[0])
     data = [row for row in (rows[1:] if names else rows) if len(row) == width]
     if not data:
-        raise ValueError(f"{name} holds a line of names and no rows after it; the file may be truncated.")
+        raise ValueError(f"{name} holds a line of names and no rows after it; check that the file is whole.")
     return _Chooser(name, names, width, data).layout(asked)
 
 
@@ -244,7 +246,7 @@ class _Chooser:
     def layout(self, asked: TableOptions) -> Layout:
         kind, id, label, string, columns = asked.kind, asked.id, asked.label, asked.string, asked.columns
         if string is not None and columns is not None:
-            raise ValueError("Both string= and columns= are given; a table is read as strings or as vectors.")
+            raise ValueError("Both string= and columns= are given; a table is read as strings or as vectors; drop one.")
         taken = [self.find(c, w) for c, w in ((string, "string"), (id, "id"), (label, "label")) if c is not None]
         features = None if columns is None else [self.find(c, "vectors") for c in columns]
         taken += features or []
@@ -306,7 +308,7 @@ class _Chooser:
         texts = [k for k in rest if not self.numeric[k]] or (list(rest) if len(rest) == 1 else [])
         if len(texts) != 1:
             found = f"{len(texts)} columns of text" + (f" ({', '.join(map(self.title, texts))})" if texts else "")
-            raise ValueError(f"{self.name} has {found}; say which holds the strings: string=its name or position.")
+            raise ValueError(f"{self.name} has {found}; say which holds the strings: pass string=NAME or a position.")
         if self.width > 1:
             self.notes.append(f"{self.title(texts[0])} read as strings")
         return texts[0]
@@ -314,7 +316,7 @@ class _Chooser:
     def coordinates(self, rest: Sequence[int]) -> list[int]:
         features = [k for k in rest if self.numeric[k]]
         if not features:
-            raise ValueError(f"{self.name} has no columns of numbers for vectors; name them with columns=.")
+            raise ValueError(f"{self.name} has no columns of numbers for vectors; pass columns=NAMES, a list.")
         left_out = [self.title(k) for k in rest if k not in features]
         if len(left_out) > 1:
             self.notes.append(f"{', '.join(left_out)} left out")

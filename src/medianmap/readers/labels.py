@@ -45,10 +45,10 @@ def from_headers(rule: str, descriptions: Sequence[str] | None, name: str) -> La
     if descriptions is None:
         raise ValueError(f"--labels {rule}: {name} has no headers with words after the ids; give a file of labels.")
     if which == "0":
-        raise ValueError(f"--labels {rule}: words are counted from 1, the one after the id.")
+        raise ValueError(f"--labels {rule}: words are counted from 1, the one after the id; give header:1.")
     found = [_word(text.split(), which) for text in descriptions]
     if all(label is None for label in found):
-        raise ValueError(f"--labels {rule}: no header in {name} has it; the first reads {descriptions[0]!r}.")
+        raise ValueError(f"--labels {rule}: no header in {name} has it; choose from the words of {descriptions[0]!r}.")
     return found
 
 
@@ -76,7 +76,7 @@ def from_file(file: str, ids: Sequence[str], name: str) -> Labels:
     if len(unknown) == len(pairs):
         raise ValueError(
             f"--labels {file}: none of its {len(pairs)} ids is in {name}; the first are {first_few(list(pairs))} there "
-            f"and {first_few(list(ids))} here."
+            f"and {first_few(list(ids))} here: give the file of these points."
         )
     if unknown:
         raise ValueError(

@@ -80,7 +80,7 @@ def _either(body: Sequence[Line], n: int, name: str) -> Rows:
     if strict != relaxed:
         raise ValueError(
             f"{name} can be read with names of ten letters ({strict[0][0]!r}) and with names that end at a blank "
-            f"({relaxed[0][0]!r}); say which: names='strict' or names='relaxed'."
+            f"({relaxed[0][0]!r}); pass names='strict' or names='relaxed'."
         )
     return relaxed
 
@@ -97,7 +97,7 @@ def _rows(body: Sequence[Line], n: int, split: Split, name: str) -> Rows:
             raise ValueError(f"{name} says {n} points, but there is another row in line {number}; correct the count.")
         row_name, cells = split(line)
         if not row_name:
-            raise ValueError(f"{name}: line {number} has no name; every row starts with the name of its point.")
+            raise ValueError(f"{name}: line {number} has no name; start every row with the name of its point.")
         values = numbers(cells, number, range(1, 1 + len(cells)), None, name)  # column 1 is the name
         if shape is None:
             shape = _shape(len(values), n)
@@ -109,11 +109,11 @@ def _rows(body: Sequence[Line], n: int, split: Split, name: str) -> Rows:
         if len(values) != need:
             raise ValueError(
                 f"{name}: the row of {row_name!r} (line {number}) has {len(values)} numbers where {need} are expected; "
-                "a matrix is square or a lower triangle, of as many points as its first line says."
+                "correct it, or the number in the first line: a matrix is square or a lower triangle."
             )
         rows.append((row_name, values))
     if len(rows) != n:
-        raise ValueError(f"{name} says {n} points but holds {len(rows)}; the file may be truncated.")
+        raise ValueError(f"{name} says {n} points but holds {len(rows)}; correct the number, or complete the file.")
     return rows
 
 

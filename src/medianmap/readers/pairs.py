@@ -39,7 +39,7 @@ def read_pairs(
     if columns is None and width != 3:
         raise ValueError(
             f"{opened.name} has {width} columns; a pair table has three (from, to, value). "
-            "Say which: columns=(0, 1, 2)."
+            "Choose three, for example columns=(0, 1, 2)."
         )
     chosen: Sequence[Column] = range(3) if columns is None else columns
     if len(chosen) != 3:
@@ -61,13 +61,13 @@ def read_m8(
     check_choice(score, "score", SCORES)
     if similarity is None:
         raise ValueError(
-            f"{opened.name} holds search scores, and {score} is not a dissimilarity; say how it becomes one, "
-            "for example similarity='max-s', similarity='normalized' or a function of the array of scores."
+            f"{opened.name} holds search scores, and {score} is not a dissimilarity; say how it becomes one: "
+            "pass similarity='max-s', similarity='normalized', or in Python a function of the array of scores."
         )
     if score == "evalue" and not callable(similarity):
         raise ValueError(
             f"An e-value grows as two sequences differ, so similarity={similarity!r} would reverse it; "
-            "pass a function, for example similarity=numpy.log1p."
+            "choose another score, or in Python pass a function, for example numpy.log1p."
         )
     # "-outfmt '6 std qlen slen'" has further columns after the twelve.
     width = max(len(M8_COLUMNS), *(len(row) for row in sample_rows(opened, "\t", encoding, comments=True)[:1]))
@@ -102,7 +102,7 @@ def assemble(
     if n * n * 8 > DENSE_BYTES:
         raise ValueError(
             f"{name} names {n} objects, whose square matrix would take {n * n * 8 / 2**30:.0f} GiB of memory; "
-            "keep the pairs in a database and open them with PairSource."
+            "keep the pairs in a Parquet file or DuckDB database, which is read as needed (see PairSource)."
         )
     S = _one_per_pair(name, names, places, values, duplicates, several)
     S, note = _mirrored(name, S, names, symmetric)
@@ -126,11 +126,11 @@ def _coded(
             if "_" in text:  # Python reads '1_2' as twelve
                 raise ValueError
         except KeyError as error:
-            raise ValueError(f"{name}: line {line} has the id {error}, which is not among the ids given.") from None
+            raise ValueError(f"{name}: line {line} has the id {error}, not one of ids; add it or drop it.") from None
         except ValueError:
-            raise ValueError(f"{name}: line {line} has {text!r} where a number is needed.") from None
+            raise ValueError(f"{name}: line {line} has {text!r} where a number is needed; correct it.") from None
         if not (a and b):
-            raise ValueError(f"{name}: line {line} has an empty id; a pair needs two.")
+            raise ValueError(f"{name}: line {line} has an empty id; give every pair two.")
     if not places:
         raise ValueError(f"{name} holds no pairs; check that this is the right file.")
     return list(code), np.array(places, np.int64).T, np.array(values)
@@ -151,7 +151,7 @@ def _one_per_pair(
         hint = f" ({several})" if several else ""
         raise ValueError(
             f"{name}: lines {lines[first]} and {lines[second]} are both the pair {both}{hint}; "
-            "delete one, or say which counts: duplicates='first', 'min' or 'max'."
+            "delete one, or pass duplicates='first', duplicates='min' or duplicates='max'."
         )
     flat = np.full(n * n, np.nan)
     if duplicates in ("min", "max"):
@@ -175,8 +175,7 @@ def _mirrored(
             i, l = (int(k) for k in unlike[0])
             raise ValueError(
                 f"{name} was declared symmetric, but ({names[i]!r}, {names[l]!r}) is {S[i, l]:g} one way and "
-                f"{S[l, i]:g} the other; leave symmetric=True out and, if you like, "
-                "pass symmetrize='min', 'max' or 'mean'."
+                f"{S[l, i]:g} the other; correct one, or drop symmetric=True and, if you like, pass symmetrize='mean'."
             )
     note = "" if symmetric else "no pair occurs in both directions: read as one triangle and mirrored"
     return np.where(known, S, S.T), note

@@ -71,7 +71,7 @@ class Opened:
         except LookupError:
             raise ValueError(f"There is no encoding {encoding!r}; use for example 'utf-8' or 'latin-1'.") from None
         except UnicodeError as error:
-            raise ValueError(f"{self.name} is not text in the encoding {encoding!r} ({error}).") from None
+            raise ValueError(f"{self.name} is not text in {encoding!r} ({error}); choose another encoding.") from None
 
     def sample(self, encoding: str = "utf-8") -> list[str]:
         """The complete lines of the head, as text."""

@@ -59,10 +59,10 @@ def iter_sequences(
             raise ValueError(
                 f"{opened.name}: a header or sequence after record {number} has a letter that is not ASCII; rename it."
             ) from None
-        raise ValueError(f"{opened.name} is not a whole {format.upper()} file: {error}") from None
+        raise ValueError(f"{opened.name} is not a whole {format.upper()} file: {error} Correct it.") from None
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise ValueError(f"{opened.name} is not ASCII: the byte 0x{byte:02x} comes after record {number}.") from None
+        raise ValueError(f"{opened.name} is not ASCII: replace the byte 0x{byte:02x} after record {number}.") from None
 
 
 def _record(
@@ -95,7 +95,7 @@ def _label_rule(label: LabelRule) -> Callable[[str, str], str | None]:
     def word(header: str, where: str) -> str:
         words = header.split()
         if label >= len(words):
-            raise ValueError(f"{where} has {len(words)} words in its header, so no word {label}, counted from 0.")
+            raise ValueError(f"{where} has {len(words)} words in its header, none at {label} from 0; choose another.")
         return words[label]
 
     return word

@@ -107,7 +107,7 @@ def _self_scores(S: FloatArray, ids: Sequence[str] | None, name: str) -> FloatAr
         i = int(bad[0])
         who = f"row {i}" if ids is None else repr(ids[i])
         found = "is missing" if np.isnan(own[i]) else f"is {own[i]:g}"
-        raise ValueError(f"{name}: the score of {who} against itself {found}; for 'normalized' it must be > 0.")
+        raise ValueError(f"{name}: the score of {who} against itself {found}; 'normalized' needs one > 0. Add it.")
     return np.sqrt(np.multiply.outer(own, own))
 
 
@@ -129,7 +129,7 @@ def _filled(
             raise ValueError(
                 f"{name}: {np.count_nonzero(gaps)} of {gaps.size - len(D)} pairs have no value, first "
                 f"{pair(i, l, ids)}. Add them, or say what they are: "
-                "missing='max' (the row's maximum) or missing=a number."
+                "missing='max' (the row's maximum) or missing=NUMBER."
             )
     elif missing == "max":
         if symmetric is None:
@@ -141,8 +141,7 @@ def _filled(
             i = int(empty[0, 0])
             who = f"Row {i}" if ids is None else repr(ids[i])
             raise ValueError(
-                f"{name}: {who} has no value to any other, so there is no row maximum; "
-                "pass missing=a number or drop it."
+                f"{name}: {who} has no value to any other, so there is no row maximum; pass missing=NUMBER, or drop it."
             )
         D[gaps] = most[gaps]
     else:

@@ -33,7 +33,7 @@ def read_table(opened: Opened, **options: Any) -> Records | Matrix:
     if asked.kind == "matrix" or is_numbers:
         return read_grid(opened, sample, asked, rules)
     if rules:
-        raise ValueError(f"{opened.name} is read as records; {next(iter(rules))} is for kind='matrix'.")
+        raise ValueError(f"{opened.name} is read as records; drop {next(iter(rules))}, or pass kind='matrix'.")
     records, kind, columns, note = _stream(opened, asked, sample)
     return collect(records, kind, opened.name, columns, note)
 
@@ -63,7 +63,7 @@ def _look(opened: Opened, options: dict[str, Any]) -> tuple[text.TableOptions, S
         if comma is not None:
             raise ValueError(
                 f"{opened.name} writes {comma!r} with a decimal comma; write decimals with a point, "
-                "or, if these are strings, say which column holds them with string=."
+                "or, if these are strings, pass string=NAME of their column."
             )
     return asked, sample
 
@@ -115,7 +115,7 @@ def _iter_series(opened: Opened, asked: text.TableOptions, sample: Sample) -> It
             cells.pop()
         places = [at for at in range(len(cells)) if at not in (at_id, at_label)]
         if not places or max(at_id or 0, at_label or 0) >= len(cells):
-            raise ValueError(f"{opened.name}: line {line} holds no series; the file may be truncated.")
+            raise ValueError(f"{opened.name}: line {line} holds no series; complete or remove it.")
         values = text.numbers([cells[at] for at in places], line, places, names, opened.name)
         name = str(k) if at_id is None else cells[at_id].strip()
         yield Record(name, np.array(values), None if at_label is None else cells[at_label].strip())
@@ -168,7 +168,7 @@ def read_grid(
         if grid.unknown:
             raise ValueError(grid.unknown)
         if rules:
-            raise ValueError(f"{name} holds vectors, for which {next(iter(rules))} means nothing; see kind='matrix'.")
+            raise ValueError(f"{name} holds vectors; drop {next(iter(rules))}, or for a matrix pass kind='matrix'.")
         if grid.rows is not None:
             refuse_duplicate_ids(grid.rows, name, "row")
             note = note if grid.columns else "; ".join(filter(None, (note, text.FIRST_LINE_IS_DATA)))
@@ -204,7 +204,7 @@ def _read(opened: Opened, sample: Sequence[Sequence[str]], asked: text.TableOpti
             unknown = unknown or str(error)
         values.extend(row)
     if not values:
-        raise ValueError(f"{opened.name} holds a line of names and no rows after it; the file may be truncated.")
+        raise ValueError(f"{opened.name} holds a line of names and no rows after it; check that the file is whole.")
     columns = names[first:] if names is not None else None
     X = np.frombuffer(values).reshape(len(rows), -1)
     return Grid(columns, rows if row_names else None, X, unknown)
@@ -253,7 +253,7 @@ def read_lsmat(opened: Opened, *, encoding: str = "utf-8", **rules: Any) -> Matr
     sample = text.sample_rows(opened, "\t", encoding, comments=True)
     if not sample or len(sample[0]) < 2 or sample[0][0].strip():
         raise ValueError(
-            f"{opened.name} is not an lsmat file: its first line must be an empty cell and the ids, separated by tabs."
+            f"{opened.name} is not an lsmat file: begin it with an empty cell and the ids, separated by tabs."
         )
     asked = text.TableOptions(kind="matrix", header=True, delimiter="\t", encoding=encoding)
     matrix = read_grid(opened, sample, asked, rules, comments=True)

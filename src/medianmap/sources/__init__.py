@@ -60,7 +60,7 @@ def as_dissimilarity(
     """
     if base.is_source(X):
         if ids is not None or symmetric is not None or metric != "precomputed":
-            raise ValueError("X is a source already, with its ids and symmetry; set metric='precomputed' alone.")
+            raise ValueError("X is a source already, with its ids and symmetry; drop metric, ids and symmetric.")
         return X
     if metric == "precomputed":
         if metric_params or matrix is not None:

@@ -163,7 +163,7 @@ def as_objects(X: Any, metric: BoundMetric, *, vectors: bool | None = None) -> A
     if accepts == "strings":
         odd = next((i for i, s in enumerate(objects) if not isinstance(s, str)), None)
         if odd is not None:
-            raise ValueError(f"X[{odd}] is a {type(objects[odd]).__name__}; {metric.name!r} compares strings.")
+            raise ValueError(f"X[{odd}] is a {type(objects[odd]).__name__}; for {metric.name!r} pass strings.")
         objects = [str(s) for s in objects]
     return metric.prepared(objects)
 
@@ -188,16 +188,16 @@ def as_numbers(X: Any) -> NDArray[Any]:
     try:
         D = X if isinstance(X, np.ndarray) else np.asarray(X)
     except ValueError:
-        raise ValueError("The rows of the matrix have different lengths; a matrix is needed.") from None
+        raise ValueError("The rows of the matrix have different lengths; give each as many entries.") from None
     if D.ndim == 0:
         raise ValueError(f"X is a {type(X).__name__}; pass a matrix of dissimilarities.")
     if D.dtype.kind == "c":
-        raise ValueError("Complex data not supported: dissimilarities are real numbers.")
+        raise ValueError("Complex data not supported: dissimilarities are real numbers. Pass absolute values.")
     if D.dtype.kind == "O":
         try:
             D = D.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"The matrix has an entry that is not a number: {error}.") from None
+            raise type(error)(f"The matrix has an entry that is not a number: {error}. Correct or drop it.") from None
     if D.dtype.kind not in "fiub":
-        raise ValueError(f"The matrix has entries of type {D.dtype}; dissimilarities are real numbers.")
+        raise ValueError(f"The matrix has entries of type {D.dtype}; convert them to real numbers.")
     return D

@@ -72,7 +72,7 @@ class PairSource(PairTable):
                 connection.execute(f"ATTACH {literal} AS pairs (READ_ONLY, TYPE duckdb)")
                 connection.execute("USE pairs")
         except duckdb.Error as error:
-            raise ValueError(f"{self.where} is not a DuckDB database that can be read ({first_line(error)}).") from None
+            raise ValueError(f"{self.where} is no readable DuckDB database ({first_line(error)}); check it.") from None
         return connection
 
     def _batches(self, connection: Any, sql: str, lists: list[list[str]]) -> Iterator[Any]:
@@ -83,7 +83,7 @@ class PairSource(PairTable):
             reader = getattr(answer, "to_arrow_reader", None) or answer.fetch_arrow_reader
             yield from reader(BATCH)
         except duckdb.Error as error:
-            raise ValueError(f"{self.where} cannot be read as a table of pairs ({first_line(error)}).") from None
+            raise ValueError(f"{self.where} is no readable table of pairs ({first_line(error)}); check it.") from None
 
     def _column_types(self) -> dict[str, str]:
         if self.kind in DATABASES:
@@ -100,9 +100,9 @@ class PairSource(PairTable):
         if self.table is None and len(names) == 1:
             return str(names[0])
         if self.table is None:
-            raise ValueError(f"{self.where} has the tables {listing(names)}; name one as table=.")
+            raise ValueError(f"{self.where} has the tables {listing(names)}; pass one as table=NAME.")
         if self.table.removeprefix("main.") not in names:
-            raise ValueError(f"{self.where} has no table {self.table!r}; it has {listing(names)}.")
+            raise ValueError(f"{self.where} has no table {self.table!r}; choose from {listing(names)}.")
         return self.table
 
     def _listed(self, parameter: str, column: int) -> str:

@@ -143,7 +143,7 @@ class PairTable(OwnSource, ABC):
                 if value.null_count:
                     k = value.is_null().to_pylist().index(True)
                     pair = self.ids[i[row[k].as_py()]], self.ids[l[column[k].as_py()]]
-                    raise ValueError(f"{self.where}: the value of the pair {pair} is missing or not a number.")
+                    raise ValueError(f"{self.where}: the value of {pair} is missing or not a number; correct it.")
                 at = order.to_numpy(), row.to_numpy(), column.to_numpy()
                 values[at] = value.to_numpy()
                 seen[at] = True
@@ -194,10 +194,10 @@ class PairTable(OwnSource, ABC):
             raise ValueError(f"columns is {columns!r}; name three, (row, column, value).")
         for name in columns:
             if name not in types:
-                raise ValueError(f"{self.where} has no column {name!r}; it has {listing(types)}.")
+                raise ValueError(f"{self.where} has no column {name!r}; choose from {listing(types)}.")
         a, b, v = columns
         if not self.values_are_text and not types[v].lower().startswith(NUMBERS):
-            raise ValueError(f"Column {v!r} of {self.where} is of type {types[v]}; dissimilarities must be numbers.")
+            raise ValueError(f"Column {v!r} of {self.where} is of type {types[v]}; choose a column of numbers.")
         return (a, b, v), (types[a], types[b])
 
     def _ids_in_order(self, wanted: Sequence[str] | None) -> list[str]:
@@ -207,16 +207,16 @@ class PairTable(OwnSource, ABC):
         sql = " UNION ".join(each)
         found = [name for (column,) in self._query(sql, []) for name in column.to_pylist()]
         if None in found:
-            raise ValueError(f"{self.where} has a row without an id; every pair needs two.")
+            raise ValueError(f"{self.where} has a row without an id; give every pair two.")
         if not found:
-            raise ValueError(f"{self.where} is empty; a table of pairs is needed.")
+            raise ValueError(f"{self.where} has no rows; check that this is the right table.")
         if wanted is None:
             whole = all(name.removeprefix("-").isdecimal() for name in found)
             return sorted(found, key=(lambda name: (int(name), name)) if whole else None)
         ids, known = [str(name) for name in wanted], set(found)
         for k, name in enumerate(ids):
             if name not in known:
-                raise ValueError(f"ids[{k}] is {name!r}, which {self.where} does not have.")
+                raise ValueError(f"ids[{k}] is {name!r}, which {self.where} does not have; correct or drop it.")
         refuse_duplicate_ids(ids, "ids", "place")
         return ids
 
@@ -255,7 +255,7 @@ class PairTable(OwnSource, ABC):
             D[absent] = self.missing
             return
         most = by_row_maxima(self._maxima[i], self._maxima[l], self.symmetric)
-        self._refuse_where(absent & (most == -np.inf), i, l, D, "is not stored, and there is no row maximum to take.")
+        self._refuse_where(absent & (most == -np.inf), i, l, D, "is not stored and has no row maximum; add it.")
         D[absent] = most[absent]
 
     def _refuse_where(self, bad: NDArray[np.bool_], i: IntArray, l: IntArray, D: FloatArray, what: str) -> None:

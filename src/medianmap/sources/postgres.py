@@ -39,7 +39,7 @@ class PostgresSource(PairTable):
         try:
             return dbapi.connect(self.uri, autocommit=True)
         except dbapi.Error as error:
-            raise ValueError(f"The PostgreSQL server cannot be used ({self._said(error)}).") from None
+            raise ValueError(f"The PostgreSQL server cannot be used ({self._said(error)}); check the URI.") from None
 
     def _batches(self, connection: Any, sql: str, lists: list[list[str]]) -> Iterator[Any]:
         dbapi = require("adbc_driver_postgresql.dbapi", "db", "A PostgreSQL table")
@@ -50,7 +50,7 @@ class PostgresSource(PairTable):
         except dbapi.Error as error:
             connection.close()  # it may be broken: the next query gets a new one
             self._connection = None
-            raise ValueError(f"{self.where} cannot be read as a table of pairs ({self._said(error)}).") from None
+            raise ValueError(f"{self.where} is no readable table of pairs ({self._said(error)}); check it.") from None
 
     def _column_types(self) -> dict[str, str]:
         sql = (

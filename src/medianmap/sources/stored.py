@@ -137,7 +137,7 @@ def open_npy(path: Path) -> NDArray[Any]:
     try:
         opened = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path} is not a readable .npy matrix ({error}).") from None
+        raise ValueError(f"{path} is not a readable .npy matrix ({error}); save it again.") from None
     if not isinstance(opened, np.ndarray):
         raise ValueError(f"{path} is a .npz archive; extract the one matrix and pass it.")
     return opened
