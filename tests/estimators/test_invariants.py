@@ -13,18 +13,40 @@ from support.strategies import cases, matrix
 from medianmap import BatchKMeans, MedianKMeans, MedianNeuralGas, MedianSOM
 
 
-@pytest.mark.parametrize("method", METHODS)
+def cost_of_subsets(case):
+    """{K points: their K-means cost}, for all K-subsets."""
+    return {w: (case.m * case.D[:, list(w)].min(axis=1)).sum() for w in combinations(range(len(case.D)), case.K)}
+
+
+@pytest.mark.parametrize("method", ["gas", "som"])
 @given(case=cases(max_points=8))
 @settings(max_examples=40)
 def test_a_fit_that_starts_at_the_brute_force_optimum_ends_there(method, case):
     """Of all K-subsets the best cannot be improved, and without annealing the cost never rises."""
-    cost = {w: (case.m * case.D[:, list(w)].min(axis=1)).sum() for w in combinations(range(len(case.D)), case.K)}
+    cost = cost_of_subsets(case)
     best = min(cost, key=lambda w: cost[w])
-    cold = {} if method == "kmeans" else {"sigma_start": 0.01, "sigma_end": 0.01}
-    fitted = estimator(method, case.K, metric="precomputed", init=list(best), **cold)
+    fitted = estimator(method, case.K, metric="precomputed", init=list(best), sigma_start=0.01, sigma_end=0.01)
     fitted.fit(case.D, sample_weight=case.m)
     assert fitted.inertia_ == pytest.approx(cost[best], rel=1e-9, abs=0)
     assert fitted.inertia_ == pytest.approx(cost[tuple(sorted(fitted.medoid_indices_.tolist()))], rel=1e-9, abs=0)
+
+
+@given(case=cases(max_points=7))
+@settings(max_examples=40)
+def test_k_means_ends_where_no_prototype_can_move_from_every_start(case):
+    """No free point has a smaller sum over a prototype's points, by brute force; the best end is the optimum."""
+    cost, ends = cost_of_subsets(case), []
+    for start, at_start in cost.items():
+        fitted = estimator("kmeans", case.K, metric="precomputed", init=list(start)).fit(case.D, sample_weight=case.m)
+        w = fitted.medoid_indices_
+        winner = case.D[:, w].argmin(axis=1)
+        for j in np.unique(winner):
+            sums = (case.m[:, None] * case.D)[winner == j].sum(axis=0)
+            assert sums[w[j]] <= np.delete(sums, np.delete(w, j)).min() * (1 + 1e-9)
+        assert fitted.inertia_ == pytest.approx(cost[tuple(sorted(w.tolist()))], rel=1e-9, abs=0)
+        assert fitted.inertia_ <= at_start * (1 + 1e-9)
+        ends.append(fitted.inertia_)
+    assert min(ends) == pytest.approx(min(cost.values()), rel=1e-9, abs=0)
 
 
 def test_k_means_with_many_starts_finds_the_brute_force_optimum(rng):
