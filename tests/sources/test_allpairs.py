@@ -350,7 +350,7 @@ def test_digests_know_values_again():
                            "print(digest([{'x', 'y', 'z'}, {'k': lambda a, b: len({*a} & {*b})}]))"],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert here.stdout.strip() == digest([{"z", "y", "x"}, {"k": lambda a, b: len({*a} & {*b})}])
-    with pytest.raises(ValueError, match="cannot be told from others"):
+    with pytest.raises(ValueError, match="cannot be recognised"):
         digest(k for k in range(3))
 
 

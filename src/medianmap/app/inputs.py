@@ -214,7 +214,7 @@ class ObjectStream(Iterator[Any]):
         return record.object
 
     def ids(self, places: Sequence[int]) -> list[str]:
-        """The ids of the objects at these places; a long file is read once more rather than kept."""
+        """The ids of the objects at these places; a long file is read again rather than kept."""
         wanted = set(places)
         every: Iterable[tuple[str, str]] = self._kept or ((each.id, each.description) for each in self.records())
         self.headers = {place: header for place, header in enumerate(every) if place in wanted}
@@ -302,7 +302,7 @@ def in_patches(settings: FitSettings, n: int) -> FitSettings:
 
 
 def completed(settings: FitSettings, metric: str) -> FitSettings:
-    """The settings with everything said that has a default."""
+    """The settings with all defaults filled in."""
     kmeans = settings.map == "kmeans"
     return replace(
         settings,

@@ -80,9 +80,9 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in self.lazy.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C is one sentence and exit code 130, a warning a sentence without code around it.
+        """Run the command; Ctrl-C ends it with one sentence and exit code 130, and a warning is one sentence.
 
-        A command that leaves something to go on with raises KeyboardInterrupt with the sentence that says so.
+        A command that can be continued raises KeyboardInterrupt with the sentence that says so.
         """
         from .output import note, say  # `--version` does not wait for it
 

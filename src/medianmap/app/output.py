@@ -205,7 +205,7 @@ def pace(rate: float, done: int, total: int | None, unit: str = "objects") -> st
 
 
 class Watch:
-    """Told of stages, notes and warnings; this one keeps silent."""
+    """Receives stages, notes and warnings; this one ignores them."""
 
     def tell(self, sentence: str) -> None:
         """One sentence for the user: what was chosen for them, or what looks wrong."""
@@ -227,7 +227,7 @@ class _Shown(Watch):
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """Bars for all steps inside, and what tells the user, as loud as -v and -q ask; the same warning is told once."""
+    """Bars for all steps inside, and what speaks to the user, as -v and -q ask; the same warning is shown once."""
     with stage_bars(shows_progress()) as move, followed(move), warnings.catch_warnings():
         warnings.simplefilter("once", UserWarning)
         # The command line reads plain columns, whatever they were called in training.

@@ -67,10 +67,10 @@ def run_fit(
     force : replace the files of an earlier fit in a folder that is not empty.
     report : write report.html, too. gzip : pack the tables.
     scheduler : address of a Dask scheduler that runs the patches of a tree.
-    watch : told of every stage, and of what is chosen or looks wrong.
-    recorded : what a configuration says of the data that it was made with; a difference is told.
+    watch : is called at every stage, and with what is chosen or looks wrong.
+    recorded : what a configuration says of the data that it was made with; a difference is reported.
 
-    Interrupted by Ctrl-C, it raises KeyboardInterrupt with a sentence that says what is kept; the same call goes on.
+    Interrupted by Ctrl-C, it raises KeyboardInterrupt with a sentence that says what is kept; the same call continues.
     """
     watch = watch or Watch()
     if scheduler is not None:
@@ -91,7 +91,7 @@ def _fit_given(
     settings: FitSettings, given: Given, about: Mapping[str, Any], shop: Workshop, scheduler: str | None = None, *,
     report: bool = True, gzip: bool = False, watch: Watch,
 ) -> FitResult:  # fmt: skip
-    """The same of points that are read already."""
+    """The same for points that are read already."""
     settings, notes = _settled(settings, given, len(given))
     if given.source is None:  # before long work; of a matrix after it is known to be one
         _tell(notes, watch)
@@ -122,7 +122,7 @@ def _fit_given(
 def _fit_stream(
     settings: FitSettings, about: Mapping[str, Any], shop: Workshop, scheduler: str | None, *, gzip: bool, watch: Watch
 ) -> FitResult:
-    """The same of a file that is read as a stream, a patch at a time; assignments need a file to read again."""
+    """The same for a file that is read as a stream, a patch at a time; assignments need a file to read again."""
     stream = ObjectStream(settings)
     settings, notes = _settled(settings, stream.head, None)
     _tell(notes, watch)
@@ -147,7 +147,7 @@ def _delivered(
     shop: Workshop, settings: FitSettings, model: Any, summary: dict[str, Any], data: Mapping[str, Any],
     points: NDArray[Any] | None,
 ) -> FitResult:  # fmt: skip
-    """The folder with the last of its files in it."""
+    """Write the last files of the folder and put it in its place."""
     save(model, shop.files / "model.mmap")
     write_lines({
         shop.files / "summary.json": [json.dumps(summary, indent=1)],
@@ -160,7 +160,7 @@ def _delivered(
 
 @contextmanager
 def _going_on(shop: Workshop, watch: Watch) -> Iterator[None]:
-    """Tells the watch how far a fit has come, and after Ctrl-C what is left and how to go on."""
+    """Report how far a fit has come; after Ctrl-C say what is kept and how to continue."""
     reached = "it was at the reading"
 
     def follow(stage: str, done: int, total: int | None) -> None:
@@ -239,7 +239,7 @@ def _checked(source: Source, given: Given, settings: FitSettings, most: int) -> 
 
 
 def compared(settings: FitSettings, given: Given, shop: Workshop) -> Source:
-    """The dissimilarities of all pairs, which a next run can go on with."""
+    """The dissimilarities of all pairs, kept so that a next run can continue."""
     source = computed(settings, given)
     # Vectors are compared faster than a file is written.
     in_memory = source.metric.metric.accepts == "vectors" and fits(len(given))
@@ -313,7 +313,7 @@ def _one_pass(
     settings: FitSettings, n: int | None, shop: Workshop, about: str, scheduler: str | None,
     on_points: Callable[[NDArray[Any]], Any] | None = None,
 ) -> Iterator[None]:  # fmt: skip
-    """A pass inside has a checkpoint, its threads or scheduler, and its progress told; n : points, if known."""
+    """Give a pass inside a checkpoint, threads or a scheduler, and show its progress; n : points, if known."""
     size, passed = settings.patch or USUAL_PATCH, [0]
 
     def on_patch(record: Any) -> None:

@@ -46,7 +46,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 MAPS = ("som", "gas", "kmeans")
 MOST_SEED = 2**32 - 1
-# Beyond so many objects, whose pairs fill 3 GB, a fit takes one pass over patches unless it is told otherwise.
+# With more objects, whose pairs fill 3 GB, a fit makes one pass over patches unless asked otherwise.
 MOST_ALL_PAIRS = 20_000
 USUAL_PATCH = 1000
 SIGMA_END = Annealed.sigma_end

@@ -1,4 +1,4 @@
-"""The label term of supervised maps: d_beta in the place of d, and the label vectors Y of prototypes."""
+"""The label term of supervised maps: d_beta instead of d, and the label vectors Y of prototypes."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def _of_one_kind(labels: NDArray[Any], places: IntArray) -> NDArray[Any]:
 
 
 def _rows_of_one_length(y: list[Any]) -> list[Any]:
-    """A list of hard labels as it is; one of rows with None, NaN or -1 in the place of a row made a row of NaN."""
+    """A list of hard labels as it is; one of rows with None, NaN or -1 instead of a row become a row of NaN."""
     is_row = [n_dims(row) > 0 for row in y]
     if not any(is_row):
         return y

@@ -277,7 +277,7 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
     def _ready(self, given: Space, m: FloatArray, K: int) -> Space:
         """With parameters fixed, expensive dissimilarities kept in memory, and entries checked."""
         source = kept_if_expensive(self._resolved(source_of(given), m))
-        if not isinstance(source, PartlyKeptSource):  # which checks values as they come, and reads them anew each time
+        if not isinstance(source, PartlyKeptSource):  # which checks values as they come, and reads them again each time
             check_entries(source, K * float(m.sum()))
         return self._space(source)
 
@@ -321,7 +321,7 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         return metric.between(queries, objects)
 
     def _from_training_points(self, X: Any, at: IntArray, ids: Sequence[str] | None) -> NDArray[Any]:
-        """The columns `at` out of dissimilarities (n_query, N) to all training points, in any form.
+        """The columns `at` of dissimilarities (n_query, N) to all training points, in any form.
 
         ids : the names that those columns had in training, to be compared where X has names.
         """

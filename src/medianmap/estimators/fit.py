@@ -184,7 +184,7 @@ def train_map(
 
 
 def replace_fitted(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:
-    """Put new fitted attributes in the place of those of an earlier fit, all at once."""
+    """Replace the fitted attributes of an earlier fit by new ones, all at once."""
     for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
         delattr(estimator, name)
     for name, value in fitted.items():
@@ -248,7 +248,7 @@ def exemplar_space(problem: Problem) -> MedianSpace:
 
 
 def exemplars(problem: Problem, plan: Plan, G: FloatArray) -> IntArray:
-    """(K,) data points in the place of combinations at the dissimilarities G (N, K).
+    """(K,) data points that replace combinations at the dissimilarities G (N, K).
 
     Each takes the nearest free point. Where a point represents few others, or others that a neighbour represents nearly
     as well, it is better used elsewhere: at most K exchanges that lower the quantization error. Not on a lattice, whose

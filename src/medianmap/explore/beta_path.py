@@ -1,4 +1,4 @@
-"""How much should labels count? One data set, a grid of beta, each fit going on from the last."""
+"""How much should labels count? One data set, a grid of beta, each fit continuing from the one before."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def representatives(
 def medoid(source: Source, members: IntArray, on_block: Callable[[int], None] = lambda n: None) -> int:
     """argmin over l in members of sum_{i in members} D[i, l], the earlier in `members` on ties; exact.
 
-    members : (n,) places in the source. on_block : told after each block how many dissimilarities it had.
+    members : (n,) places in the source. on_block : called after each block with how many dissimilarities it had.
 
     Sums are compared as if they were computed without rounding and rounded once, so that the answer depends neither
     on blocks nor on the order of terms. Memory is that of a block, whatever n is.

@@ -74,7 +74,7 @@ def width_front(
         widths do. (With `init="embedding"` and at most 200 points there is only one start.)
     warm : bool, default=True
         A run is one annealing in `n_epochs` epochs from `sigma_start` to the least width, which stops at every width on
-        its way until nothing moves: every map goes on from the one before. False anneals every map from the start, in
+        its way until nothing moves: every map continues from the one before. False anneals every map from the start, in
         `n_epochs` epochs each.
     random_state : int, RandomState, Generator or None
         Seeds the runs; None takes the estimator's own.

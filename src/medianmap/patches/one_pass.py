@@ -54,7 +54,7 @@ class PatchRecord:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a pass is run, which the map does not depend on: parameters of PatchClusterer, and who wants the assignments.
+    """How a pass is run, which does not change the map: parameters of PatchClusterer, and what gets the assignments.
 
     on_points : called with the table of `two_best` of all points, where labels are computed.
     """
@@ -66,7 +66,7 @@ class RunOptions:
     on_points: Callable[[NDArray[Any]], Any] | None = None
 
 
-# In the place of the parameters of every PatchClusterer, for who runs a pass but does not want it to keep them.
+# Used instead of a PatchClusterer's own parameters, by callers that do not want the model to keep them.
 RUN_OPTIONS: ContextVar[RunOptions | None] = ContextVar("run_options", default=None)
 
 

@@ -292,7 +292,7 @@ def two_nearest(G: FloatArray) -> Nearest:
 def nearest_blocks(
     queries: Queries, size: int, n_jobs: int | None, on_progress: OnProgress | None
 ) -> Iterator[tuple[Block, Nearest]]:
-    """Blocks of `size` objects with their two nearest prototypes; on_progress is told of every block."""
+    """Blocks of `size` objects with their two nearest prototypes; on_progress is called after every block."""
     report = on_progress or step
     with limited(n_jobs), limited(1):  # our own threads do the work, not those of BLAS
         for block in queries.blocks(size):
@@ -325,7 +325,7 @@ def table_of(blocks: Iterable[Nearest]) -> NDArray[Any]:
 
 
 def nearest_of(points: NDArray[Any]) -> Nearest:
-    """The two nearest prototypes out of the records of `two_best`."""
+    """The two nearest prototypes from the records of `two_best`."""
     return Nearest(*(points[name] for name in ("prototype", "dissimilarity", "second", "second_dissimilarity")))
 
 

@@ -96,7 +96,7 @@ def _column(file: str) -> Labels | None:
 
 
 def _pairs(file: str) -> dict[str, str | None]:
-    """id -> label, out of the columns that are named so, else the first two."""
+    """id -> label, from the columns of these names, else the first two."""
     pairs: dict[str, str | None] = {}
     with opening(file) as opened:
         delimiter = guess_delimiter(opened.sample(), opened.extension) or " "

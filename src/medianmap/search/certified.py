@@ -136,7 +136,7 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
 class FieldScreen:
     """S[k, l] = sum over i in field k of m_i D[i, l], kept up to date; L = H @ S.
 
-    Only the points that changed field are added and subtracted, unless a field is summed faster anew. S is then not
+    Only the points that changed field are added and subtracted, unless summing a field again is faster. S is then not
     what a fresh sum would give, but within `error`: each addition or subtraction is off by at most 2^-53 of the largest
     sum that its field can have had, its mass times the largest dissimilarity.
     """

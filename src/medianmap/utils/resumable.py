@@ -300,7 +300,7 @@ def _parts(value: Any) -> Iterator[bytes]:
         try:
             yield pickle.dumps(value, protocol=4)
         except (pickle.PicklingError, TypeError, AttributeError) as error:
-            raise ValueError(f"A {type(value).__name__} cannot be told from others of its kind ({error}).") from None
+            raise ValueError(f"A {type(value).__name__} cannot be recognised again ({error}).") from None
 
 
 def _plain_function(value: Any) -> FunctionType | None:

@@ -42,8 +42,8 @@ _limits: list[tuple[object, int]] = []  # those in force, the latest last; the f
 def limited(n_jobs: int | None) -> Iterator[int]:
     """BLAS uses at most n_threads(n_jobs) threads inside; yields that number.
 
-    The limit belongs to the process. Of fits that run at the same time the latest to begin and not yet ended sets it;
-    when all have ended it is what it was before.
+    The limit belongs to the process. Of fits that run at the same time the one that began last sets it; when all have
+    ended it is what it was before.
     """
     ticket = object()
     with _lock:
@@ -154,7 +154,7 @@ def bound(variable: ContextVar[Any], value: Any) -> Iterator[None]:
 
 
 def followed(follower: OnProgress) -> AbstractContextManager[None]:
-    """The follower is told of the steps inside."""
+    """The follower is called at every step inside."""
     return bound(_follower, follower)
 
 
@@ -166,7 +166,7 @@ def step(stage: str, done: int, total: int | None) -> None:
 
 
 def in_steps(stage: str, n: int, size: int) -> Iterator[slice]:
-    """Consecutive slices of at most `size` that cover range(n), each told when it is done."""
+    """Consecutive slices of at most `size` that cover range(n), each reported when it is done."""
     for start in range(0, n, size):
         step(stage, start, n)
         yield slice(start, min(start + size, n))

@@ -38,7 +38,7 @@ def fit(
 
     INPUT is any file that medianmap reads, plain or .gz, or "-" for standard input. DIR gets model.mmap,
     assignments.tsv, prototypes.fasta or .tsv, summary.json, report.html and config.toml, all of them or none.
-    Interrupted or killed, the same command goes on with the dissimilarities (or patches) that are computed.
+    After an interruption or a kill, the same command continues with the dissimilarities (or patches) computed so far.
 
     Large data are mapped in one pass over patches. With --stream the file need not fit into memory; then there is no
     report.html (medianmap report makes it), and from standard input no assignments.tsv.

@@ -43,7 +43,7 @@ def path(
     starts: int | None, stability: str, restarts: int, seed: int, threads: int | None, out: Path | None,
     plot: Path | None,
 ) -> None:  # fmt: skip
-    """Fit maps of INPUT with each number of prototypes, and print what speaks for it as a table.
+    """Fit maps of INPUT with each number of prototypes, and print a table to choose from.
 
     Columns: n_clusters, quantization_error, inertia, silhouette (of medoids), stability (adjusted Rand index), epochs,
     warm. What they suggest is said on stderr; it is a suggestion.

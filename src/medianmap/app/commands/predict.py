@@ -38,7 +38,7 @@ def predict(
     prototype, dissimilarity, second, second_dissimilarity, exemplar, border and, of a classifier, class and
     probability.
 
-    Interrupted or killed, the same command with -o FILE goes on where it was. A config.toml beside MODEL, as medianmap
+    After an interruption or a kill, the same command with -o FILE continues. A config.toml beside MODEL, as medianmap
     fit leaves it, says how objects are read; --read changes that.
 
     \b

@@ -47,7 +47,7 @@ def representatives(
 
     CLUSTERS is the two-column .tsv of MMseqs2 or Foldseek (representative, member) or the .clstr of CD-HIT, plain or
     .gz; INPUT holds what was clustered. Writes representatives.tsv, members.tsv, coverage.tsv and, of sequences,
-    representatives.fasta; config.toml says how it was made. Outliers are told in clusters of 5 members and more.
+    representatives.fasta; config.toml says how it was made. Outliers are looked for in clusters of 5 members or more.
 
     Example: medianmap representatives run_cluster.tsv proteins.fasta -o medoids --threads -1
     """
@@ -84,7 +84,7 @@ def representatives(
 def write_representatives(
     folder: Path, clusters: Clusters, found: Representatives, given: Given, config: str, gzip: bool
 ) -> list[str]:
-    """Write the tables, of strings a FASTA file, and config.toml; all are whole before the first takes its place."""
+    """Write the tables, for strings a FASTA file too, and config.toml; all are complete before the first is moved."""
     from ...explore.representatives import coverage
 
     ids = given.ids

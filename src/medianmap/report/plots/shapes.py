@@ -62,7 +62,7 @@ def color_bar(ax: Any, drawn: Any, label: str) -> None:
 
 
 def text_color(rgba: Any) -> str:
-    """Black or white, whichever is read better on a colour (its relative luminance decides)."""
+    """Black or white, whichever is easier to read on a colour (its relative luminance decides)."""
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in rgba[:3]]
     return "black" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 else "white"
 
