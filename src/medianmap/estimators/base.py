@@ -40,7 +40,7 @@ from ..sources.base import (
     kept_if_expensive,
     with_objects,
 )
-from ..sources.checks import as_objects, n_dims, refuse_bad_entries
+from ..sources.checks import as_objects, columns_of, columns_of_objects, n_dims, refuse_bad_entries
 from ..sources.computed import checked_objects, take
 from ..sources.stored import is_pair_store
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
@@ -237,25 +237,6 @@ class BaseMap(
     @property
     def _n_features_out(self) -> int:
         return len(self.hits_)
-
-
-def columns_of(X: Any) -> dict[str, Any]:
-    """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
-    if type(X) is np.ndarray and X.ndim == 2:
-        return {"n_features_in_": X.shape[1]}
-    scratch = BaseEstimator()
-    validate_data(scratch, X, skip_check_array=True)
-    return vars(scratch)
-
-
-def columns_of_objects(X: Any, objects: Any) -> dict[str, Any]:
-    """The same of objects, as X has or holds them; strings and other objects have no columns."""
-    if not isinstance(objects, np.ndarray):
-        return {}
-    if not is_source(X):
-        return columns_of(X if n_dims(X) == 2 else objects)
-    names = getattr(X, "columns", None)
-    return columns_of(objects) | ({} if names is None else {"feature_names_in_": np.array(names, object)})
 
 
 def check_map(estimator: Any) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..core.labels import LabelVectors
-from ..estimators.base import BaseMap, columns_of, columns_of_objects
+from ..estimators.base import BaseMap
 from ..sources import as_dissimilarity
 from ..sources.base import FloatArray, HoldsObjects, IntArray, is_source, panels
-from ..sources.checks import n_dims
+from ..sources.checks import columns_of, columns_of_objects, n_dims
 from ..sources.computed import ComparedSource, checked_objects, take
 from ..utils.checks import check_n_prototypes, check_weights
 from .checkpoint import PassProgress

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
 
 from ..metrics.base import BoundMetric
 from .base import ALL, Source, is_source, panels, rows_per_panel
@@ -120,6 +121,25 @@ def n_dims(X: Any) -> int:
     if hasattr(X, "shape"):
         return len(X.shape)
     return 1 + (n_dims(X[0]) if X else 0) if isinstance(X, list | tuple) else 0
+
+
+def columns_of(X: Any) -> dict[str, Any]:
+    """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
+    if type(X) is np.ndarray and X.ndim == 2:
+        return {"n_features_in_": X.shape[1]}
+    scratch = BaseEstimator()
+    validate_data(scratch, X, skip_check_array=True)
+    return vars(scratch)
+
+
+def columns_of_objects(X: Any, objects: Any) -> dict[str, Any]:
+    """The same of objects, as X has or holds them; strings and other objects have no columns."""
+    if not isinstance(objects, np.ndarray):
+        return {}
+    if not is_source(X):
+        return columns_of(X if n_dims(X) == 2 else objects)
+    names = getattr(X, "columns", None)
+    return columns_of(objects) | ({} if names is None else {"feature_names_in_": np.array(names, object)})
 
 
 def refuse_text(X: Any, metric_name: str) -> None:
