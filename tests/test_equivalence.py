@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.maps import BATCH, METHODS, blobs, estimator, reference_fit
+from support.maps import BATCH, METHODS, SOMS, blob_distances, blobs, estimator, reference_fit
 from support.strategies import cases
 
-from medianmap import MedianSOM, reference
-from medianmap.core.neighborhood import make_lattice
+from medianmap import MedianSOM
 from medianmap.estimators.fit import as_generator
 from medianmap.search import strategies_for
 
 # Every map with every search that fits it.
-PAIRS = [(m, s) for m in METHODS for s in ["auto", *strategies_for(estimator(m, 2)._gives)]]
+MAPS = list(dict.fromkeys([*METHODS, *SOMS]))
+PAIRS = [(m, s) for m in MAPS for s in ["auto", *strategies_for(estimator(m, 2)._gives)]]
 
 
 @pytest.mark.parametrize("collisions", ["distinct", "allow", "noise"])
@@ -40,7 +40,7 @@ def test_median_maps_equal_the_reference(method, collisions, search, case, dtype
     assert fitted.n_iter_ == len(costs)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", MAPS)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), features=st.integers(1, 4), weighted=st.booleans())
 @settings(max_examples=200)
 def test_batch_maps_equal_the_reference(method, seed, n, features, weighted):
@@ -67,19 +67,30 @@ def test_problems_longer_than_the_lanes_of_the_canonical_sum(method, search, n, 
     np.testing.assert_array_equal(fitted.medoid_indices_, expected)
 
 
+@pytest.mark.parametrize("method", SOMS)
+@pytest.mark.parametrize("neighborhood", ["exponential", "gaussian"])
 @pytest.mark.parametrize(("lattice", "periodic"), [("hexagonal", True), ("rectangular", False), ("rectangular", True)])
 @given(case=cases(max_points=30))
-@settings(max_examples=30)
-def test_soms_on_every_lattice_equal_the_reference(lattice, periodic, case):
-    grid = (2, max(1, case.K // 2))
-    K = grid[0] * grid[1]
+@settings(max_examples=20)
+def test_soms_on_every_lattice_equal_the_reference(lattice, periodic, neighborhood, method, case):
+    K = 2 * max(1, case.K // 2)
     if len(case.D) < K:
         return
-    nd = make_lattice(grid, lattice, periodic).distances
-    start = np.arange(K)
-    expected, _, _ = reference.fit(
-        reference.som(nd), reference.schedule(max(nd.max() / 2, 0.01), 0.01, 6), start, D=case.D, m=case.m
-    )
-    fitted = MedianSOM(grid, lattice=lattice, periodic=periodic, metric="precomputed", n_epochs=6, init=start,
-                       annealing="median")  # fmt: skip
+    params = {"grid": (2, K // 2), "lattice": lattice, "periodic": periodic, "neighborhood": neighborhood}
+    expected, _ = reference_fit(method, K, np.arange(K), params, D=case.D, m=case.m)
+    fitted = estimator(method, K, metric="precomputed", init=np.arange(K), **params)
     np.testing.assert_array_equal(fitted.fit(case.D, sample_weight=case.m).medoid_indices_, expected)
+
+
+@pytest.mark.parametrize("lattice", ["hexagonal", "rectangular"])
+def test_on_a_torus_normalised_weights_are_the_chapters(lattice, rng):
+    D = blob_distances(rng, 50)
+    fits = [
+        MedianSOM((4, 5), lattice=lattice, periodic=True, normalized=normalized, metric="precomputed",
+                  annealing="median", random_state=0).fit(D)
+        for normalized in (True, False)
+    ]  # fmt: skip
+    np.testing.assert_array_equal(fits[0].medoid_indices_, fits[1].medoid_indices_)
+    Z = fits[0].history_["cost"] / fits[1].history_["cost"]  # the costs differ by the sum of a row of h alone
+    h = fits[0].lattice_.weights(fits[0].sigma_end, fits[0].neighborhood)
+    assert Z[-1] * h[0].sum() == pytest.approx(1)

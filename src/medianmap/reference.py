@@ -62,15 +62,21 @@ def neural_gas(G, sigma, m, neighborhood="exponential"):
     return A, (m[:, None] * h(rank, sigma, neighborhood) * G).sum()
 
 
-def som(nd, neighborhood="exponential"):
-    """A[j, i] = h(nd(I*(i), j)), I*(i) = argmin_j sum_l h(nd(j, l)) G[i, l];  cost = sum_i m_i of that minimum."""
+def som(nd, neighborhood="exponential", normalized=True):
+    """A[l, i] = H[I*(i), l], I*(i) = argmin_j sum_l H[j, l] G[i, l];  cost = sum_i m_i of that minimum.
+
+    H[j, l] = h(nd(j, l)) / Z_j with Z_j = sum_l h(nd(j, l)); the chapter has Z_j = 1 (normalized=False).
+    """
 
     def weights(G, sigma, m):
-        smoothed = product(G, h(nd, sigma, neighborhood).T)
+        H = h(nd, sigma, neighborhood)
+        Z = np.sort(H, axis=1).sum(axis=1) if normalized else np.ones(len(nd))
+        share = Z.min() / Z  # H times min Z: where all sums are equal, nothing is rounded
+        smoothed = product(G, (H * share[:, None]).T)
         winner = smoothed.argmin(axis=1)
         t = nd[winner].T
-        least = t.min(axis=1, keepdims=True)
-        return h(t, sigma, neighborhood, least) * m, (m * smoothed.min(axis=1)).sum()
+        least = t.min(axis=1, keepdims=True)  # a row of A divided by h(least) has the same argmin, and no underflow
+        return h(t, sigma, neighborhood, least) * share[winner] * m, (m * smoothed.min(axis=1)).sum() / Z.min()
 
     return weights
 

@@ -1,5 +1,7 @@
 """The six maps and their counterparts in reference.py, set up alike."""
 
+from functools import partial
+
 import numpy as np
 
 from medianmap import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, reference
@@ -8,6 +10,12 @@ from medianmap.core.neighborhood import make_lattice
 MEDIAN = {"kmeans": MedianKMeans, "gas": MedianNeuralGas, "som": MedianSOM}
 BATCH = {"kmeans": BatchKMeans, "gas": BatchNeuralGas, "som": BatchSOM}
 METHODS = tuple(MEDIAN)
+# The default SOM, and SOMs as `test_equivalence` also fits them: the chapter's, and a normalised one cooled to the end.
+SOMS = {
+    "som": {},
+    "chapter": {"normalized": False, "neighborhood": "exponential", "sigma_end": 0.01},
+    "narrow": {"normalized": True, "neighborhood": "exponential", "sigma_end": 0.01},
+}
 
 EPOCHS = 8
 
@@ -26,22 +34,27 @@ def estimator(method: str, K: int, family=MEDIAN, **params):
         return family[method](K, **params)
     if method == "gas":
         return family[method](K, n_epochs=EPOCHS, **params)
-    return family[method](grid_of(K), n_epochs=EPOCHS, **params)
+    return family["som"](**({"grid": grid_of(K), "n_epochs": EPOCHS} | SOMS[method] | params))
 
 
-def reference_of(method: str, K: int):
+def reference_of(method: str, K: int, **params):
     """(weights, sigmas) of reference.py for the same map."""
     if method == "kmeans":
         return reference.kmeans, [0.0]
+    made = estimator(method, K, BATCH, **params)
+    end = made.sigma_end
     if method == "gas":
-        return reference.neural_gas, reference.schedule(max(K / 2, 0.01), 0.01, EPOCHS)
-    nd = make_lattice(grid_of(K)).distances
-    return reference.som(nd), reference.schedule(max(nd.max() / 2, 0.01), 0.01, EPOCHS)
+        return partial(reference.neural_gas, neighborhood=made.neighborhood), reference.schedule(
+            max(K / 2, end), end, EPOCHS
+        )
+    nd = make_lattice(made.grid, made.lattice, made.periodic).distances
+    weights = reference.som(nd, made.neighborhood, made.normalized)
+    return weights, reference.schedule(max(nd.max() / 2, end), end, EPOCHS)
 
 
-def reference_fit(method, K, start, **data):
-    """(prototypes, costs) of reference.fit with the estimator's caps."""
-    weights, sigmas = reference_of(method, K)
+def reference_fit(method, K, start, params=None, **data):
+    """(prototypes, costs) of reference.fit with the estimator's caps, for a map with such parameters."""
+    weights, sigmas = reference_of(method, K, **(params or {}))
     settle = 299 if method == "kmeans" else 300
     prototypes, _, costs = reference.fit(weights, sigmas, start, settle=settle, **data)
     return prototypes, costs

@@ -82,24 +82,33 @@ class Rank(Assignment):
 
 @dataclass(frozen=True)
 class OnLattice(Assignment):
-    """A[j, i] = m_i h(nd(I*(i), j)) / h(min_i nd(I*(i), j)),  I*(i) = argmin_j sum_l h(nd(j, l)) G[i, l] (Heskes).
+    """A[l, i] = m_i H[I*(i), l],  I*(i) = argmin_j sum_l H[j, l] G[i, l] (Heskes), H[j, l] = h(nd(j, l)) / Z_j.
 
-    Dividing by the weight of the nearest winner scales a row of A, as in Rank.
+    normalized : Z_j = sum_l h(nd(j, l)), so that each row of H sums to 1; else Z_j = 1, as in the chapter. At the
+        border fewer terms are added up than in the middle: with Z_j = 1 its neurons win for that reason alone.
+
+    A row of A may be multiplied by any number: argmin and mean stay. It is multiplied by min_j Z_j and divided by the
+    weight of the nearest winner, h(min_i nd(I*(i), l)), so that no row underflows (as in Rank).
     """
 
     lattice: Lattice
     neighborhood: str = "exponential"
+    normalized: bool = True
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         nd, H = self.lattice.distances, self.lattice.weights(sigma, self.neighborhood)
+        # Rows times min Z: the largest weights are near 1, and where all sums are equal nothing is rounded.
+        Z = self.lattice.row_sums(sigma, self.neighborhood) if self.normalized else np.ones(len(H))
+        share = Z.min() / Z
+        H = H * share[:, None]
         winner, minimum = smoothed_winners(G.T, H)
-        weights = FieldWeights(H, winner, m)
+        W = np.ascontiguousarray(H.T)  # row = prototype, column = field
+        weights = FieldWeights(W, winner, m)
         nearest = nd[:, weights.fields].min(axis=1)
         empty = nearest > 0  # a neuron with points is its own nearest winner, and its row is scaled already
         if empty.any():
-            H = H.copy()
-            H[empty] = h(nd[empty], sigma, self.neighborhood, nearest[empty, None])
-        return FieldWeights(H, winner, m), som_cost(minimum, m)
+            W[empty] = h(nd[empty], sigma, self.neighborhood, nearest[empty, None]) * share
+        return FieldWeights(W, winner, m), som_cost(minimum, m) / float(Z.min())
 
 
 # --- winners
@@ -129,7 +138,7 @@ def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None)
     if float(GT.min()) < 0:
         return _plain_winners(GT, H, n_jobs)
     if float(GT.max()) * K > LARGEST:
-        found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), DenseSource(H, symmetric=True))
+        found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), DenseSource(np.ascontiguousarray(H.T), False))
         winner = found.best_of_all()
         return winner, np.array([found.evaluate(i, winner[i : i + 1])[0] for i in range(N)])
     H32 = as_float32(H)

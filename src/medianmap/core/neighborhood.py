@@ -53,10 +53,19 @@ class Lattice:
         values, codes = np.unique(self.distances, return_inverse=True)
         return values, codes.reshape(self.distances.shape)
 
+    @cached_property
+    def _codes_falling(self) -> NDArray[np.intp]:
+        """The codes of each row, the largest distance first."""
+        return np.sort(self._codes[1], axis=1)[:, ::-1].copy()
+
     def weights(self, sigma: float, neighborhood: str = "exponential") -> NDArray[np.float64]:
         """H = h_sigma(distances) (K, K): the exponential is taken once for each different distance."""
         values, codes = self._codes
         return h(values, sigma, neighborhood)[codes]
+
+    def row_sums(self, sigma: float, neighborhood: str = "exponential") -> NDArray[np.float64]:
+        """Z (K,), Z_j = sum_l H[j, l], the smallest first: neurons with the same distances have the same bits."""
+        return h(self._codes[0], sigma, neighborhood)[self._codes_falling].sum(axis=1)
 
     @property
     def diameter(self) -> float:

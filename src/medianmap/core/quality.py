@@ -25,7 +25,7 @@ def neural_gas_cost(sums: FloatArray, weight_of_rank: FloatArray) -> float:
 
 
 def som_cost(smoothed_minimum: FloatArray, m: FloatArray) -> float:
-    """sum_i m_i min_j sum_l h(nd(j, l)) G[i, l]; smoothed_minimum (N,) holds the inner minimum."""
+    """sum_i m_i min_j sum_l H[j, l] G[i, l]; smoothed_minimum (N,) holds the inner minimum."""
     return float((m * smoothed_minimum).sum())
 
 

@@ -429,4 +429,5 @@ class SOMMap(SOMParameters, AnnealedMap):
         rows, cols = (int(side) for side in self.grid)
         lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
         # From a higher sigma a short annealing ends in worse maps than it began with.
-        return self._annealed(OnLattice(lattice, self.neighborhood), lattice.diameter / 2, sigma_warm=0.5)
+        assignment = OnLattice(lattice, self.neighborhood, check_flag(self.normalized, "normalized"))
+        return self._annealed(assignment, lattice.diameter / 2, sigma_warm=0.5)
