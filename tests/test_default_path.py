@@ -24,12 +24,13 @@ def without_ties(seed, n=30):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@given(seed=st.integers(0, 2**32 - 1), K=st.integers(2, 9), weighted=st.booleans())
-@settings(max_examples=12)
-def test_default_maps_end_where_the_reference_ends(method, seed, K, weighted):
+@given(seed=st.integers(0, 2**32 - 1), K=st.integers(2, 9))
+@settings(max_examples=24)
+def test_default_maps_end_where_the_reference_ends(method, seed, K):
     D, rng = without_ties(seed)
     start = rng.permutation(len(D))[:K]
-    m = rng.integers(1, 4, len(D)).astype(float) if weighted else np.ones(len(D))
+    # The mean of two points of equal weight is equally far from both, and rounding would choose the exemplar.
+    m = rng.uniform(1, 3, len(D))
     fitted = estimator(method, K, metric="precomputed", init=start, annealing="auto").fit(D, sample_weight=m)
     w, _, costs = expected(method, K, start, D, m=m)
     assert fitted.medoid_indices_.tolist() == w.tolist()

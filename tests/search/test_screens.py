@@ -110,7 +110,7 @@ def test_block_sums_follow_the_points_within_their_error(seed, dtype):
         weights = FieldWeights(H, winner, m)
         screen.options(weights)
         exact = np.array([(m[winner == k, None] * D[winner == k].astype(float)).sum(axis=0) for k in range(K)])
-        assert np.all(np.abs(screen.S - exact) <= screen.error[:, None] + 1e-13 * exact)
+        assert np.all(np.abs(screen.sums.S - exact) <= screen.sums.error[:, None] + 1e-13 * exact)
         for kind in ("dense", "sparse"):
             assert_lower(screen.bounds(kind, weights)[0], weights.A, D)
         moves = rng.random(n) < rng.choice([0.02, 0.3, 1.0])

@@ -138,7 +138,8 @@ def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None)
     if float(GT.min()) < 0:
         return _plain_winners(GT, H, n_jobs)
     if float(GT.max()) * K > LARGEST:
-        found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), DenseSource(np.ascontiguousarray(H.T), False))
+        candidates = DenseSource(np.ascontiguousarray(H.T), symmetric=False)
+        found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), candidates)
         winner = found.best_of_all()
         return winner, np.array([found.evaluate(i, winner[i : i + 1])[0] for i in range(N)])
     H32 = as_float32(H)

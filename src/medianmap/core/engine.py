@@ -93,7 +93,7 @@ def epoch(problem: Problem, state: State, sigma: float, rng: np.random.Generator
         seen = term.added_to(seen, labels)
     weights, cost = problem.assignment(seen, sigma, m)
     after, terms = space.update(weights, before)
-    moved = int(np.count_nonzero((before != after).reshape(len(before), -1).any(axis=1)))
+    moved = space.n_moved(before, after)
     settled = moved == 0
     if term is not None:
         labels = term.means(weights, labels)
@@ -139,7 +139,7 @@ def anneal(
             on_epoch(replace(state.history[-1], run=run))
         if t >= len(sigmas) - 1 and sigma == sigma_end and state.converged:
             break
-    return state
+    return replace(state, prototypes=problem.space.as_array(state.prototypes))
 
 
 def run_all(

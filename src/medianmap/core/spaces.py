@@ -25,19 +25,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..search import Search, make_search
-from ..search.frame import Weights
+from ..search.field_sums import FieldSums
+from ..search.frame import FieldWeights, Weights
 from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
 from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows
 from ..utils.threads import limited, run_chunks
+from .field_combinations import TINY, TOLERANCE, FieldCombinations, combined, field_distances, field_sums
 
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.
 NOISE = 1e-3
-# Coefficients below this share of the prototype's largest are dropped, and the others scaled up to sum 1 again.
-TOLERANCE = 1e-12
 # BLAS multiplies zeros faster than a loop leaves them out, until so few coefficients are left.
 SPARSE = 0.04
-# Products of float32 numbers below this lose digits, or all of them.
-TINY = 1e-30
 # Points per chunk of a product, points and prototypes per chunk of a sparse one: their sums then stay in the cache.
 CHUNK, POINTS, PROTOTYPES = 256, 1024, 8
 
@@ -90,8 +88,19 @@ class Space(Protocol):
         """G as the assignment is to see it; the same G unless collisions are prevented by noise."""
         return G
 
-    def update(self, weights: Weights, P: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """New prototypes that minimise the cost for these weights, and the number of terms evaluated."""
+    def update(self, weights: Weights, P: Any) -> tuple[Any, int]:
+        """New prototypes that minimise the cost for these weights, and the number of terms evaluated.
+
+        While training goes on they may be in a form of the space's own; `as_array` makes them an array.
+        """
+
+    def as_array(self, P: Any) -> NDArray[Any]:
+        """Prototypes as an array."""
+        return P
+
+    def n_moved(self, before: Any, after: Any) -> int:
+        """How many prototypes differ."""
+        return int(np.count_nonzero((before != after).reshape(len(before), -1).any(axis=1)))
 
     # --- what the folders above ask
 
@@ -126,14 +135,14 @@ class _OnSource(Space):
     def subset(self, keep: IntArray) -> Self:
         return replace(self, source=SubsetSource(self.source, keep), memory={})
 
-    def distances(self, P: NDArray[Any]) -> FloatArray:
+    def distances(self, P: Any) -> FloatArray:
         # The very same array while prototypes stand still: an assignment may then keep what it made of it.
-        if "P" not in self.memory or not np.array_equal(self.memory["P"], P):
+        if "P" not in self.memory or self.n_moved(self.memory["P"], P):
             self.memory["P"], self.memory["G"] = P, self._compute(P)
         return self.memory["G"]
 
     @abstractmethod
-    def _compute(self, P: NDArray[Any]) -> FloatArray: ...
+    def _compute(self, P: Any) -> FloatArray: ...
 
     def mean(self, m: FloatArray) -> float:
         return mean_of_pairs(self.source, m)
@@ -193,7 +202,10 @@ class RelationalSpace(_OnSource):
 
     The mean of an epoch's weights minimises sum_i A[j, i] d(x_i, w) over w wherever D is squared Euclidean, and is a
     stationary point for any symmetric D. Threads share out points, each with a fixed order of summation or one
-    single-threaded product of fixed shape: no result depends on their number. An epoch holds up to six arrays (K, N).
+    single-threaded product of fixed shape: no result depends on their number.
+
+    In training, prototypes of K-means and SOM are `FieldCombinations`, known by (K, K) numbers and block sums of D. An
+    epoch of neural gas holds up to six arrays (K, N).
     """
 
     n_jobs: int | None = None
@@ -208,7 +220,23 @@ class RelationalSpace(_OnSource):
         whole[:, keep] = P
         return whole
 
-    def _compute(self, P: FloatArray) -> FloatArray:
+    def as_array(self, P: FloatArray | FieldCombinations) -> FloatArray:
+        return P.coefficients() if isinstance(P, FieldCombinations) else P
+
+    def n_moved(self, before: FloatArray | FieldCombinations, after: FloatArray | FieldCombinations) -> int:
+        if isinstance(before, FieldCombinations) and isinstance(after, FieldCombinations):
+            return len(after) if len(before) != len(after) else before.n_moved(after)
+        before, after = self.as_array(before), self.as_array(after)
+        return len(after) if before.shape != after.shape else super().n_moved(before, after)
+
+    @cached_property
+    def _sums(self) -> FieldSums:
+        """One for the whole fit: block sums change by the points that change their field."""
+        return field_sums(self.source, self.n_jobs)
+
+    def _compute(self, P: FloatArray | FieldCombinations) -> FloatArray:
+        if isinstance(P, FieldCombinations):
+            return field_distances(P, self._sums, self.source.dtype == np.float32).T
         return self._dense(P) if np.count_nonzero(P) > SPARSE * P.size else self._sparse(P)
 
     def final_distances(self, P: FloatArray) -> FloatArray:
@@ -256,8 +284,11 @@ class RelationalSpace(_OnSource):
                 run_chunks(multiply, list(panels(len(block), CHUNK)), self.n_jobs)
         return Q
 
-    def update(self, weights: Weights, P: FloatArray) -> tuple[FloatArray, int]:
-        alpha = P.copy()
+    def update(self, weights: Weights, P: FloatArray | FieldCombinations) -> tuple[FloatArray | FieldCombinations, int]:
+        fields = combined(weights) if isinstance(weights, FieldWeights) else None
+        if fields is not None:
+            return fields, fields.w.size
+        alpha = self.as_array(P).copy()
 
         def share(js: slice) -> None:
             for j in range(js.start, js.stop):

@@ -212,8 +212,9 @@ class SOMParameters(AnnealedParameters):
     ))  # fmt: skip
     normalized: bool = field(default=True, metadata=about(
         "bool",
-        "Whether the weights of all neurons for one winner sum to 1. False is the chapter's formula, with which neurons "
-        "at the border win because they have fewer neighbours; on a torus there is no difference."))  # fmt: skip
+        "Whether the weights of all neurons for one winner sum to 1. False is the chapter's formula, with which "
+        "neurons at the border win because they have fewer neighbours; on a torus there is no difference."
+    ))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
         "lattice_": ("Lattice", "With `positions` (K, 2), `distances` (K, K) and `neighbors` (K, K)."),
