@@ -47,6 +47,7 @@ bench: $(INSTALLED)  ## Measure the figures of docs/benchmarks.md (half an hour,
 	$(BIN)/python benchmarks/allpairs_memory.py
 	$(BIN)/python benchmarks/blocks.py
 	$(BIN)/python benchmarks/supervision.py iris breast-cancer few-labels
+	$(BIN)/python benchmarks/topology.py $(if $(DATA),--data $(dir $(DATA)) --cache $(CACHE))
 	for what in linear strings breast-cancer kill model workers; do $(BIN)/python benchmarks/patches.py $$what || exit 1; done
 	$(if $(DATA),$(BIN)/python benchmarks/edit.py $(DATA))
 

@@ -58,8 +58,9 @@ def serve(path: Path) -> None:
         print(time.perf_counter() - began, flush=True)
 
 
-def started(src: Path, path: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, __file__, "--serve", str(path)]
+def started(src: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A process that runs a file with arguments, with the code in `src`, and waits for questions."""
+    command = [sys.executable, *arguments]
     env = {**os.environ, "PYTHONPATH": str(src)}
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
 
@@ -86,7 +87,7 @@ def main() -> None:
         found = matrices(args.data)
         np.savez(path, **found)
         sources = {"before": before / "src", "now": ROOT / "src"}
-        workers = {version: started(src, path) for version, src in sources.items()}
+        workers = {version: started(src, __file__, "--serve", str(path)) for version, src in sources.items()}
         print("| data | map | setting | before, s | now, s | ratio |\n| --- | --- | --- | --- | --- | --- |")
         ratios = []
         for name, D in found.items():
