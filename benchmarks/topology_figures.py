@@ -67,15 +67,17 @@ def loss(G: NDArray[Any]) -> float:
 
 
 def rank_correlation(D: NDArray[Any], labels: NDArray[np.intp], map_distances: NDArray[np.float64]) -> float:
-    """Spearman's correlation of D[i, l] and map_distances[labels[i], labels[l]] over random pairs i != l; nan if
-    all points are on one neuron."""
+    """Spearman's correlation of D[i, l] and map_distances[labels[i], labels[l]] over random pairs i != l.
+
+    nan if either is the same for all pairs, as with all points on one neuron.
+    """
     from scipy.stats import rankdata
 
     rng = np.random.default_rng(0)
     i = rng.integers(len(D), size=PAIRS)
     l = (i + rng.integers(1, len(D), size=PAIRS)) % len(D)
     ranks = [rankdata(each) for each in (D[i, l], map_distances[labels[i], labels[l]])]
-    return float(np.corrcoef(ranks)[0, 1]) if np.ptp(ranks[1]) else float("nan")
+    return float(np.corrcoef(ranks)[0, 1]) if all(np.ptp(each) > 0 for each in ranks) else float("nan")
 
 
 def border_share(labels: NDArray[np.intp], shape: tuple[int, int]) -> float:
