@@ -33,9 +33,9 @@ class Figures:
 
     loss : sum_i min_j D[i, e_j] over its exemplars; of prototypes that are vectors, the sum of distances to them.
     torn : topographic error, the share of points whose two nearest prototypes are not neighbours on the lattice.
-    rho : rank correlation of dissimilarity and lattice distance over 40000 random pairs of points.
+    rho : rank correlation of dissimilarity and lattice distance over all pairs of points or 40000 random ones.
     trust : trustworthiness with the ten nearest.
-    border : share of the points on the border's neurons, over the border's share of the neurons.
+    border : share of the points on border neurons, which touch fewer than others do, over their share of the neurons.
     seconds : of the fit.
     """
 
@@ -55,8 +55,8 @@ def figures(D: NDArray[Any], fitted: Fitted, shape: tuple[int, int], seconds: fl
         loss(G),
         topographic_error(fitted.G, lattice),
         rank_correlation(D, fitted.labels, fitted.distances),
-        neighborhood_preservation(as_dissimilarity(D), fitted.labels, fitted.distances)[0],
-        border_share(fitted.labels, shape),
+        neighborhood_preservation(as_dissimilarity(D), fitted.labels, fitted.distances, 10)[0],
+        border_share(np.bincount(fitted.labels, minlength=G.shape[1]), lattice),
         seconds,
     )
 
@@ -67,24 +67,28 @@ def loss(G: NDArray[Any]) -> float:
 
 
 def rank_correlation(D: NDArray[Any], labels: NDArray[np.intp], map_distances: NDArray[np.float64]) -> float:
-    """Spearman's correlation of D[i, l] and map_distances[labels[i], labels[l]] over random pairs i != l.
+    """Spearman's correlation of D[i, l] and map_distances[labels[i], labels[l]] over pairs of points i != l.
 
-    nan if either is the same for all pairs, as with all points on one neuron.
+    All pairs, or PAIRS drawn at random where there are more. nan if either is the same for all pairs.
     """
     from scipy.stats import rankdata
 
-    rng = np.random.default_rng(0)
-    i = rng.integers(len(D), size=PAIRS)
-    l = (i + rng.integers(1, len(D), size=PAIRS)) % len(D)
+    N = len(D)
+    if N * (N - 1) <= PAIRS:
+        i, l = np.nonzero(~np.eye(N, dtype=bool))
+    else:
+        rng = np.random.default_rng(0)
+        i = np.sort(rng.integers(N, size=PAIRS))
+        l = (i + rng.integers(1, N, size=PAIRS)) % N
     ranks = [rankdata(each) for each in (D[i, l], map_distances[labels[i], labels[l]])]
     return float(np.corrcoef(ranks)[0, 1]) if all(np.ptp(each) > 0 for each in ranks) else float("nan")
 
 
-def border_share(labels: NDArray[np.intp], shape: tuple[int, int]) -> float:
-    """(share of the points on neurons of the first and last row and column) / (share of the neurons there)."""
-    on_border = np.ones(shape, bool)
-    on_border[1:-1, 1:-1] = False
-    return float(on_border.ravel()[labels].mean() / on_border.mean())
+def border_share(hits: NDArray[Any], lattice: Lattice) -> float:
+    """(share of the hits (K,) on border neurons) / (their share of the neurons); they touch fewer than others do."""
+    degree = lattice.neighbors.sum(axis=1)
+    border = degree < degree.max()
+    return float(hits[border].sum() / hits.sum() / border.mean()) if border.any() else float("nan")
 
 
 def digest(tree: Path) -> str:

@@ -27,11 +27,11 @@ def test_figures_by_hand():
     x = np.array([0.0, 1.0, 4.0, 10.0])
     D = np.abs(x[:, None] - x)
     # Prototypes at 0, 10, 4 on neurons 0, 1, 2 of a line: points 0 and 1 have neurons 0 and 2 nearest, which do not
-    # touch; point 4 has 2 and then 0, torn too; point 10 has 1 and 2.
+    # touch; point 4 has 2 and then 0, torn too; point 10 has 1 and 2. Three of four are on the two ends of the line.
     G = np.abs(x[:, None] - np.array([0.0, 10.0, 4.0]))
     fitted = Fitted(G.argmin(axis=1), G, np.array([0, 3, 2]), LINE.positions, LINE.distances)
     found = figures(D, fitted, (1, 3), 0.5)
-    assert (found.loss, found.torn, found.border, found.seconds) == (1.0, 0.75, 1.0, 0.5)
+    assert (found.loss, found.torn, found.border, found.seconds) == (1.0, 0.75, 9 / 8, 0.5)
     # The loss is that of the exemplars; of vectors, that to the vectors.
     assert figures(D, Fitted(**vars(fitted) | {"exemplars": np.array([0, 0, 0])}), (1, 3), 0.5).loss == 15.0
     nowhere = Fitted(**vars(fitted) | {"exemplars": np.empty(0, np.intp), "G": G + 1})
@@ -40,12 +40,12 @@ def test_figures_by_hand():
 
 def test_border_share_by_hand():
     # 8 of 9 neurons are on the border; of five points, one is in the middle.
-    assert border_share(np.array([0, 1, 4, 8, 8]), (3, 3)) == pytest.approx((4 / 5) / (8 / 9))
-    assert border_share(np.array([4, 4]), (3, 3)) == 0.0
+    assert border_share(np.array([1, 1, 0, 0, 1, 0, 0, 0, 2]), make_lattice((3, 3))) == pytest.approx((4 / 5) / (8 / 9))
+    assert border_share(np.eye(9)[4], make_lattice((3, 3))) == 0.0
     for shape, inside in (((4, 3), 7), ((3, 4), 6)):
-        assert border_share(np.array([inside, inside, 0, 0]), shape) == pytest.approx((2 / 4) / (10 / 12))
-    # Two rows are all border.
-    assert border_share(np.array([1, 6]), (2, 4)) == 1.0
+        hits = np.eye(12)[inside] + np.eye(12)[0]
+        assert border_share(hits, make_lattice(shape)) == pytest.approx((1 / 2) / (10 / 12))
+    assert np.isnan(border_share(np.ones(16), make_lattice((4, 4), periodic=True)))
 
 
 def test_rank_correlation(rng):
@@ -58,9 +58,14 @@ def test_rank_correlation(rng):
     assert rank_correlation(D, x, -line) == pytest.approx(-1.0)
     assert np.isnan(rank_correlation(D, np.zeros(50, int), line))
     assert np.isnan(rank_correlation(np.ones((50, 50)), x, line))
-    # All pairs, by another program.
+    # By another program, of all pairs: exactly, and of more points about.
     noisy, labels = D + 500 * rng.random((50, 50)), x // 5
     i, l = np.nonzero(~np.eye(50, dtype=bool))
+    whole = spearmanr(noisy[i, l], line[labels[i], labels[l]]).statistic
+    assert rank_correlation(noisy, labels, line) == pytest.approx(whole)
+    many = rng.integers(50, size=400)
+    i, l = np.nonzero(~np.eye(400, dtype=bool))
+    noisy, labels = noisy[np.ix_(many, many)], labels[many]
     whole = spearmanr(noisy[i, l], line[labels[i], labels[l]]).statistic
     assert rank_correlation(noisy, labels, line) == pytest.approx(whole, abs=0.02)
 
