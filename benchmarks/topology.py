@@ -28,6 +28,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,9 @@ def rows_of(data: str, grid: tuple[int, int], earlier: bool) -> list[Row]:
         Row(BATCH, "now", "BatchSOM", {}),
     ]
     before = [Row(f"before: {row.title}", "before", row.kind, row.params) for row in ours]
-    others = [
-        Row(FORMULA, "now", "MedianSOM", CHAPTER),
-        Row(MINISOM, "", "MiniSom", {"sigma": min(grid) / 2}),
-        Row(MINISOM_1, "", "MiniSom", {}),
-    ]
+    others = [Row(FORMULA, "now", "MedianSOM", CHAPTER)]
+    if find_spec("minisom") is not None:
+        others += [Row(MINISOM, "", "MiniSom", {"sigma": min(grid) / 2}), Row(MINISOM_1, "", "MiniSom", {})]
     return [row for row in (before if earlier else []) + ours + others if data in VECTORS or not row.vectors]
 
 
@@ -227,6 +226,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only rows whose title holds this text")
     parser.add_argument("--json", type=Path, help="where to write all figures")
     args = parser.parse_args()
+    if find_spec("minisom") is None:
+        print("MiniSom: left out, it is not installed (pip install minisom)", flush=True)
     table: Table = {}
     with ExitStack() as stack:
         folder = args.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -242,6 +242,17 @@ def test_exit_code_says_whether_bounds_are_kept(torn, code, tmp_path, monkeypatc
     assert json.loads(path.read_text()) == [{"set": "iris 6x6", "map": RELATIONAL, **GOOD, "torn": torn}]
 
 
+def test_vectors_alone_have_rows_of_vectors():
+    optional("minisom")
+    iris, proteins = (topology.rows_of(data, (4, 6), True) for data in ("iris", "proteins"))
+    assert [row.title for row in iris if row not in proteins] == [
+        f"before: {BATCH}", BATCH, MINISOM, "MiniSom, sigma 1",
+    ]  # fmt: skip
+    assert [row.code for row in proteins] == ["before"] * 3 + ["now"] * 4
+    assert next(row for row in iris if row.title == MINISOM).params == {"sigma": 2.0}
+    assert [row.code for row in topology.rows_of("proteins", (4, 6), False)] == ["now"] * 4
+
+
 def test_means_are_over_the_seeds():
     runs = [Figures(2.0, 0.1, 0.5, 0.9, 1.0, 4.0), Figures(4.0, 0.3, 0.7, 0.7, 2.0, 2.0)]
     means = topology.mean_figures(runs, 2.0)
