@@ -1,7 +1,10 @@
 """Every index against a hand-worked example or another library."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 from sklearn import metrics
 from sklearn.manifold import trustworthiness
 from support.maps import blob_distances, blobs
@@ -69,6 +72,96 @@ def test_a_map_of_its_own_order_is_perfect():
     assert quality.neighborhood_preservation(as_dissimilarity(D), np.arange(12), D, 3) == (1.0, 1.0)
 
 
+def test_as_many_neighbours_as_a_map_can_tell(rng):
+    """k + 1 is what a neuron and those that touch it hold on average where points are spread evenly."""
+    lattice = make_lattice((3, 3), "rectangular")
+    # With itself a corner touches 3 cells, a side 4, the middle 5: 33 of 81 pairs.
+    assert quality.resolution(90, lattice.distances) == round(10 * 33 / 9) - 1
+    torus = make_lattice((4, 4), periodic=True)
+    assert quality.resolution(160, torus.distances) == 7 * 10 - 1
+    assert quality.resolution(2, lattice.distances) == 1
+    D, labels = blob_distances(rng, n=90), rng.integers(0, 9, 90)
+    source = as_dissimilarity(D)
+    found = quality.neighborhood_preservation(source, labels, lattice.distances)
+    assert found == quality.neighborhood_preservation(source, labels, lattice.distances, 36)
+    assert found != quality.neighborhood_preservation(source, labels, lattice.distances, 10)
+
+
+def test_rank_correlation_equals_scipy_over_all_pairs(rng):
+    D, labels = blob_distances(rng, n=50) + 0.2 * rng.random((50, 50)), rng.integers(0, 12, 50)  # asymmetric, ties
+    d = make_lattice((3, 4)).distances
+    apart = ~np.eye(50, dtype=bool)
+    expected = spearmanr(D[apart], d[labels][:, labels][apart]).statistic
+    source = as_dissimilarity(D)
+    assert quality.rank_correlation(source, labels, d) == pytest.approx(expected, abs=1e-12)
+    sampled = quality.rank_correlation(source, labels, d, n_pairs=2000)
+    assert sampled != pytest.approx(expected, abs=1e-12)
+    assert sampled == pytest.approx(expected, abs=5 / np.sqrt(2000))
+    assert sampled == quality.rank_correlation(source, labels, d, n_pairs=2000)
+    assert sampled != quality.rank_correlation(source, labels, d, n_pairs=2000, seed=1)
+
+
+def test_a_sample_of_pairs_reads_these_alone_and_never_a_point_with_itself(rng):
+    X = rng.normal(size=(300, 3))
+    source = as_dissimilarity(X, "euclidean")
+    read = []
+    watched = SimpleNamespace(
+        shape=source.shape, block=lambda rows, cols: read.extend((i, l) for i in rows for l in cols) or
+        source.block(rows, cols),
+    )  # fmt: skip
+    labels = rng.integers(0, 6, 300)
+    quality.rank_correlation(watched, labels, make_lattice((2, 3)).distances, n_pairs=5000)
+    assert len(read) == 5000
+    assert all(i != l for i, l in read)
+    assert len({i for i, _ in read}) == len({l for _, l in read}) == 300
+
+
+def test_a_map_or_data_of_one_distance_have_no_rank_correlation():
+    labels = np.array([0, 1, 0, 1])
+    chain = make_lattice((1, 2)).distances
+    line = as_dissimilarity(np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0))))
+    assert np.isnan(quality.rank_correlation(line, np.zeros(4, int), chain))
+    assert np.isnan(quality.rank_correlation(as_dissimilarity(1.0 - np.eye(4)), labels, chain))
+    assert np.isnan(quality.rank_correlation(as_dissimilarity(np.zeros((1, 1))), labels[:1], chain))
+    # Ranks of the six pairs: 2 2 2 4.5 4.5 6 in the data, 4.5 4.5 4.5 1.5 1.5 4.5 on the map.
+    assert quality.rank_correlation(line, labels, chain) == pytest.approx(-6 / np.sqrt(15 * 12))
+
+
+def test_the_border_by_hand():
+    grid = make_lattice((3, 4), "rectangular")  # ten cells around two
+    hits = np.ones(12)
+    assert quality.border_share(hits, grid) == pytest.approx(1)
+    hits[[5, 6]] = 0
+    assert quality.border_share(hits, grid) == pytest.approx(12 / 10)
+    hits[:] = 0
+    assert np.isnan(quality.border_share(hits, grid))
+    hits[[5, 0]] = 3, 1
+    assert quality.border_share(hits, grid) == pytest.approx((1 / 4) / (10 / 12))
+    assert np.isnan(quality.border_share(np.ones(16), make_lattice((4, 4), periodic=True)))
+    assert np.isnan(quality.border_share(np.ones(4), make_lattice((2, 2), "rectangular")))
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (2, 2), (1, 7)])
+def test_a_random_order_is_torn_as_often_as_neurons_do_not_touch(shape, rng):
+    lattice = make_lattice(shape)
+    K = len(lattice.positions)
+    G = rng.random((60, K))
+    first, second = np.argsort(G, axis=1)[:, :2].T
+    errors = quality.shuffled_errors(first, second, lattice, 4000)
+    by_hand = [quality.topographic_error(G[:, rng.permutation(K)], lattice) for _ in range(4000)]
+    for drawn in (errors, by_hand):
+        assert abs(np.mean(drawn) - quality.torn_by_chance(lattice)) < 5 * np.std(drawn) / np.sqrt(4000)
+    assert np.std(errors) == pytest.approx(np.std(by_hand), rel=0.15)
+    pairs = [(a, b) for a in range(K) for b in range(K) if a != b]
+    apart = [np.hypot(*(lattice.positions[a] - lattice.positions[b])) > 1.1 for a, b in pairs]
+    assert quality.torn_by_chance(lattice) == pytest.approx(np.mean(apart))
+
+
+def test_where_all_neurons_touch_nothing_can_tear():
+    assert quality.torn_by_chance(make_lattice((1, 2))) == 0
+    assert quality.torn_by_chance(make_lattice((1, 1))) == 0
+
+
 def test_all_indices_by_name(rng):
     X = blobs(rng)
     y = rng.integers(0, 3, len(X))
@@ -80,9 +173,10 @@ def test_all_indices_by_name(rng):
     assert found["silhouette"] == pytest.approx(metrics.silhouette_score(D, som.labels_, metric="precomputed"))
     assert found["adjusted_rand"] == pytest.approx(metrics.adjusted_rand_score(y, som.labels_))
     assert found["normalized_mutual_information"] == pytest.approx(metrics.normalized_mutual_info_score(y, som.labels_))
+    assert found["border_share"] == quality.border_share(som.hits_, som.lattice_)
     assert set(found) == {
-        "quantization_error", "inertia", "topographic_error", "trustworthiness", "continuity", "silhouette", "purity",
-        "adjusted_rand", "normalized_mutual_information",
+        "quantization_error", "inertia", "topographic_error", "torn_by_chance", "border_share", "trustworthiness",
+        "continuity", "rank_correlation", "silhouette", "purity", "adjusted_rand", "normalized_mutual_information",
     }  # fmt: skip
 
 

@@ -90,8 +90,41 @@ def torn_share(
     return float(np.average(torn, weights=sample_weight))
 
 
+def torn_by_chance(lattice: Lattice) -> float:
+    """Topographic error to be expected of a random order of the K neurons: 1 - |{(j, l) that touch}| / (K (K - 1)).
+
+    Any two neurons then are as likely to be the two nearest of a point as others. 0 where all touch: nothing can tear.
+    """
+    K = len(lattice.positions)
+    return 0.0 if K < 2 else 1.0 - float(lattice.neighbors.sum()) / (K * (K - 1))
+
+
+def shuffled_errors(
+    first: NDArray[np.intp], second: NDArray[np.intp], lattice: Lattice, n_orders: int = 99, seed: int = 0
+) -> FloatArray:
+    """(n_orders,) topographic errors of the same prototypes in random orders; first and second (N,) as `torn_share`."""
+    rng, K = np.random.default_rng(seed), len(lattice.positions)
+    pairs, counts = np.unique(first * K + second, return_counts=True)
+    a, b = np.divmod(pairs, K)
+    orders = (rng.permutation(K) for _ in range(n_orders))
+    return np.array([torn_share(p[a], p[b], lattice, counts) for p in orders])
+
+
+def border_share(hits: ArrayLike, lattice: Lattice) -> float:
+    """(share of the weight hits (K,) on border neurons) / (share of the neurons that are border neurons).
+
+    A neuron is on the border if it touches fewer neurons than others do. 1: no crowd there; nan: there is no border, as
+    on a torus, or no weight.
+    """
+    hits, degree = np.asarray(hits, np.float64), lattice.neighbors.sum(axis=1)
+    border = degree < degree.max()
+    if not border.any() or not hits.sum() > 0:
+        return float("nan")
+    return float(hits[border].sum() / hits.sum() / border.mean())
+
+
 def neighborhood_preservation(
-    source: Source, labels: NDArray[np.intp], map_distances: FloatArray, n_neighbors: int = 10
+    source: Source, labels: NDArray[np.intp], map_distances: FloatArray, n_neighbors: int | None = None
 ) -> tuple[float, float]:
     """(trustworthiness, continuity) of the map, in [0, 1], 1 best.
 
@@ -99,9 +132,11 @@ def neighborhood_preservation(
     U(i) are the points among the k nearest of i on the map but not in the data, r(i, l) >= 1 is l's rank by D[i, :].
     continuity is the same with map and data exchanged. Distance on the map is map_distances (K, K) between the neurons
     of the two points, so ties abound; the sum is its expectation over all orders of the tied.
+
+    n_neighbors : k; None takes that of `resolution`. At most (N - 1) / 2.
     """
     N = source.shape[0]
-    k = min(n_neighbors, (N - 1) // 2)
+    k = min(resolution(N, map_distances) if n_neighbors is None else n_neighbors, (N - 1) // 2)
     if k < 1:
         return 1.0, 1.0
     untrusted = torn = 0.0
@@ -115,6 +150,43 @@ def neighborhood_preservation(
         torn += float((data_near * map_excess).sum())
     scale = 2.0 / (N * k * (2 * N - 3 * k - 1))
     return 1.0 - scale * untrusted, 1.0 - scale * torn
+
+
+def resolution(N: int, map_distances: FloatArray) -> int:
+    """k + 1 = (N / K^2) |{(j, l): map_distances[j, l] <= 1}|, rounded, k >= 1: as many neighbours as a map can tell.
+
+    That is what a neuron and those that touch it hold, if each of the K neurons holds N / K points. Among fewer, all at
+    distance 0, a map says nothing of their order. k depends on N and the lattice alone, so that maps can be compared.
+    """
+    return max(1, round(N * float(np.mean(map_distances <= 1))) - 1)
+
+
+def rank_correlation(
+    source: Source, labels: NDArray[np.intp], map_distances: FloatArray, *, n_pairs: int = 40_000, seed: int = 0
+) -> float:
+    """Spearman's rho of D[i, l] and map_distances[labels[i], labels[l]] over pairs of points i != l.
+
+    1: the farther on the map, the farther in the data, over the whole map; near 0 for a random order. Equal values have
+    their mean rank. More than n_pairs pairs are sampled, with replacement, by the seed. nan where one side is constant.
+    """
+    from scipy.stats import rankdata
+
+    N = source.shape[0]
+    if N < 2:
+        return float("nan")
+    if N * (N - 1) <= n_pairs:
+        i, l = np.nonzero(~np.eye(N, dtype=bool))
+    else:
+        rng = np.random.default_rng(seed)
+        i = np.sort(rng.integers(N, size=n_pairs))
+        l = (i + rng.integers(1, N, size=n_pairs)) % N
+    starts = np.flatnonzero(np.diff(i, prepend=-1))
+    # Only these pairs are read: dissimilarities may be computed on demand.
+    ends = np.append(starts[1:], len(i))
+    D = np.concatenate([source.block(i[s : s + 1], l[s:e])[0] for s, e in zip(starts, ends, strict=True)])
+    ranks = [rankdata(values) - (len(i) + 1) / 2 for values in (D, map_distances[labels[i], labels[l]])]
+    lengths = [float(np.sqrt(rank @ rank)) for rank in ranks]
+    return float(ranks[0] @ ranks[1] / (lengths[0] * lengths[1])) if min(lengths) > 0 else float("nan")
 
 
 def expected_over_ties(values: FloatArray, own: NDArray[np.intp], k: int) -> tuple[FloatArray, FloatArray]:
@@ -138,25 +210,28 @@ def expected_over_ties(values: FloatArray, own: NDArray[np.intp], k: int) -> tup
 
 def indices(
     source: Source, labels: NDArray[np.intp], G: FloatArray, *, lattice: Lattice | None = None,
-    y: ArrayLike | None = None, sample_weight: FloatArray | None = None, n_neighbors: int = 10,
+    y: ArrayLike | None = None, sample_weight: FloatArray | None = None, n_neighbors: int | None = None,
 ) -> dict[str, float]:  # fmt: skip
     """All indices that apply, by name: those of order need a lattice, those of classes need y.
 
-    Weights count in the errors and in purity; scikit-learn's indices and those of order have none. The silhouette needs
-    the whole matrix in memory and is left out where that would take more than KEEP_BYTES.
+    Weights count in the errors, the border's share and purity; what compares points with points has none. The
+    silhouette needs the whole matrix in memory and is left out where that would take more than KEEP_BYTES.
     """
     m = sample_weight
     result = {"quantization_error": quantization_error(G, m), "inertia": inertia(G, m)}
     if lattice is not None:
+        hits = np.bincount(labels, weights=m, minlength=G.shape[1])
         result["topographic_error"] = topographic_error(G, lattice, m)
+        result |= {"torn_by_chance": torn_by_chance(lattice), "border_share": border_share(hits, lattice)}
     result |= neighborhood_indices(source, labels, lattice, n_neighbors)
     return result if y is None else result | class_indices(labels, y, m)
 
 
 def neighborhood_indices(
-    source: Source, labels: NDArray[np.intp], lattice: Lattice | None = None, n_neighbors: int = 10
+    source: Source, labels: NDArray[np.intp], lattice: Lattice | None = None, n_neighbors: int | None = None
 ) -> dict[str, float]:
-    """The indices that compare points with points: trustworthiness and continuity of a lattice, silhouette."""
+    """The indices that compare points with points: of a lattice trustworthiness, continuity and rank correlation;
+    silhouette."""
     from sklearn.metrics import silhouette_score
 
     N = source.shape[0]
@@ -164,6 +239,7 @@ def neighborhood_indices(
     if lattice is not None:
         trust, continuity = neighborhood_preservation(source, labels, lattice.distances, n_neighbors)
         result |= {"trustworthiness": trust, "continuity": continuity}
+        result["rank_correlation"] = rank_correlation(source, labels, lattice.distances)
     if 2 <= len(np.unique(labels)) < N and N * N * 8 <= KEEP_BYTES:
         D = source.block(ALL, ALL).astype(np.float64)
         np.fill_diagonal(D, 0.0)
