@@ -107,14 +107,15 @@ def _fit_given(
     else:
         model, points, source = trained_in_patches(settings, given, source, shop, scheduler)
     step("summary", 0, None)
-    facts = summarize(model, source, ids=given.ids, y=given.labels, points=points, pairs=source, seed=settings.seed)
+    facts = summarize(model, given.data, ids=given.ids, y=given.labels, points=points, pairs=source, structure=report,
+                      seed=settings.seed)  # fmt: skip
     summary = {"metric": settings.metric, "seed": settings.seed, **written(facts), "health": health.as_dict()}
     texts = {"assignments.tsv": assignment_lines(model, points, given), **prototype_lines(given, summary["neurons"])}
     write_lines({shop.files / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()})
     if report:
         step("report", 0, None)
         shown = {name: value for name, value in vars(settings).items() if value not in (None, {}, False)}
-        write_text(shop.files / "report.html", page(model, given, points, health, shown))
+        write_text(shop.files / "report.html", page(facts, given, health, shown))
     data = {"objects": len(given), "kind": _kind(given), **about}
     return _delivered(shop, settings, model, summary, data, points)
 
@@ -395,12 +396,10 @@ def _header(neuron: dict[str, Any], given: Given) -> str:
 
 
 def page(
-    model: Any, given: Given, points: NDArray[Any], health: Health | None, settings: Mapping[str, Any],
-    title: str | None = None,
-) -> str:  # fmt: skip
-    """report.html of the points `given`; `points` is their table of `two_best`."""
+    facts: dict[str, Any], given: Given, health: Health | None, settings: Mapping[str, Any], title: str | None = None
+) -> str:
+    """report.html of the points `given`; `facts` are those of `summarize(..., structure=True)`."""
     title = title or f"{Path(given.name).name}: {_number_of(given)}"
-    facts = summarize(model, given.data, ids=given.ids, y=given.labels, points=points, structure=True)
     return render(page_content(facts, title=title, health=health, settings=settings, members=None))
 
 

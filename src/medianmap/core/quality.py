@@ -90,6 +90,18 @@ def torn_share(
     return float(np.average(torn, weights=sample_weight))
 
 
+def torn_links(first: NDArray[np.intp], second: NDArray[np.intp], lattice: Lattice) -> NDArray[np.intp]:
+    """Rows (a, b, count), most points first: count points have the neurons a < b, which do not touch, as their nearest.
+
+    Where the map is torn: the K strongest links, of two points at least. All links would sum to N `torn_share`.
+    """
+    K = len(lattice.positions)
+    torn = ~lattice.neighbors[first, second] & (first != second)
+    pairs, counts = np.unique((np.minimum(first, second) * K + np.maximum(first, second))[torn], return_counts=True)
+    links = np.column_stack([pairs // K, pairs % K, counts])
+    return links[np.argsort(-counts, kind="stable")][: min(K, int((counts > 1).sum()))]
+
+
 def torn_by_chance(lattice: Lattice) -> float:
     """Topographic error to be expected of a random order of the K neurons: 1 - |{(j, l) that touch}| / (K (K - 1)).
 

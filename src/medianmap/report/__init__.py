@@ -85,10 +85,13 @@ def report(
     >>> page.html.startswith("<!doctype html>")
     True
     """
+    from ..predict.queries import map_of
     from .html import page_content
+    from .order import pairs_of
     from .summary import summarize
 
-    facts = summarize(model, X, ids=ids, y=y, points=points, structure=True)
+    pairs = pairs_of(map_of(model), X)
+    facts = summarize(model, X, ids=ids, y=y, points=points, pairs=pairs, structure=True)
     return Report(facts, page_content(facts, title=title, health=health, settings=settings, members=members))
 
 

@@ -17,6 +17,7 @@ from ..sources.base import IntArray
 from ..utils.checks import check_count
 from ..utils.palette import FILLS
 from .exemplars import numbers
+from .order import EXPLAINED
 from .plots.shapes import slices
 from .summary import plain
 
@@ -63,6 +64,10 @@ def page_content(
             "quantization_error": _rounded(facts["quality"]["quantization_error"]),
             "mean_dissimilarity": _rounded(facts["mean_dissimilarity"]), "topographic_error": _rounded(error),
         },
+        "order": {name: facts[name] for name in ("reading", "verdict", "torn")} if facts.get("reading") else None,
+        "measures": [[name.replace("_", " "), _rounded(facts["quality"][name], 4), told]
+                     for name, told in EXPLAINED.items() if facts["quality"].get(name) is not None],
+        "n_points_compared": facts.get("n_points_compared"),
         "groups": {"n": n_groups, "colors": list(FILLS[:n_groups])},
         "neurons": [_neuron(neuron, bool(facts["classes"])) for neuron in facts["neurons"]],
         "edges": [[a, b, _rounded(d), *count] for a, b, d, *count in facts["edges"]],

@@ -70,6 +70,8 @@ def first_facts(facts: dict[str, Any], hits: FloatArray) -> dict[str, str]:
     if "quantization_error" in facts["quality"]:
         found["quantization error"] = f"{facts['quality']['quantization_error']:.6g}"
     found["hits"] = f"{hits.min():g} to {hits.max():g}, {hits.sum():g} in all"
+    if "border_share" in facts["quality"]:
+        found["points on the border"] = f"{facts['quality']['border_share']:.2g} times its share"
     found["empty prototypes"] = str(facts["empty"] or "none")
     return found
 

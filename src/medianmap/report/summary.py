@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
+from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
-from ..core.quality import class_counts, class_indices, neighborhood_indices, torn_share
+from ..core.quality import border_share, class_counts, class_indices, neighborhood_indices
 from ..explore import prototypes as views
 from ..predict.assign_all import Answers, border_points, outliers, two_best
 from ..predict.queries import as_queries, exemplar_places, map_of
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource
-from ..sources.base import FloatArray, IntArray
-from ..sources.computed import block_in_steps
-from ..utils.threads import limited
+from ..sources.base import ALL, ExpensiveSource, FloatArray, IntArray
+from ..sources.computed import ROWS_PER_STEP, take
+from ..utils.threads import in_steps, limited
 from .exemplars import exemplar_drawings
+from .order import add_order, price_of_order
 
 # Indices of order compare all pairs of points; of more points than this, a random sample is compared.
 MOST_POINTS = 2000
@@ -34,7 +37,8 @@ LONGEST_VALUE = 300
 # What summary.json holds, in this order.
 WRITTEN = (
     "n_border_points", "n_outliers", "map", "n_points", "n_prototypes", "grid", "lattice", "epochs", "converged",
-    "empty", "n_points_compared", "n_points_labelled", "quality", "classes", "neurons",
+    "empty", "n_points_compared", "n_points_labelled", "reading", "verdict",
+    "quality", "torn", "classes", "neurons",
 )  # fmt: skip
 WRITTEN_OF_NEURONS = (
     "neuron", "exemplar", "hits", "row", "column", "exemplar_id", "majority", "purity", "class", "probability",
@@ -71,6 +75,14 @@ def summarize(
             sample, keep = _sampled(pairs, seed)
             facts["n_points_compared"] = len(keep)
             facts["quality"] |= neighborhood_indices(sample, points["prototype"][keep], lattice)
+            if lattice is not None:  # labels would be part of the price
+                w = None if facts["predicted_classes"] else getattr(fitted, "medoid_indices_", None)
+                total = facts["quality"]["inertia"]
+                facts["quality"]["price_of_order"] = price_of_order(
+                    sample if len(keep) == len(points) else pairs, w, total
+                )
+        if lattice is not None:
+            add_order(facts, lattice, points)
         codes = _add_classes(facts, points["prototype"], classes)
         if structure:
             P = views.prototype_dissimilarities(model, X)
@@ -107,6 +119,10 @@ def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
     lattice, metric = getattr(fitted, "lattice_", None), getattr(fitted, "metric", None)
     trained = layers[1] if hasattr(model, "classes_") else model
     error = getattr(trained, "quantization_error_", None)
+    quality = {} if error is None else {"quantization_error": float(error)}
+    if lattice is not None:
+        share = border_share(fitted.hits_, lattice)
+        quality |= {} if isnan(share) else {"border_share": share}
     return {
         "model": " of ".join(type(layer).__name__ for layer in layers),
         "map": type(fitted).__name__, "metric": plain(metric), "n_prototypes": len(fitted.hits_),
@@ -119,7 +135,7 @@ def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
         "epochs": int(fitted.n_iter_), "converged": bool(getattr(fitted, "converged_", False)),
         "training": _training(fitted),
         "empty": int(np.count_nonzero(np.asarray(fitted.hits_) == 0)),
-        "quality": {} if error is None else {"quantization_error": float(error)},
+        "quality": quality,
         "neurons": _neurons(model, fitted, lattice),
         "parameters": {name: plain(value) for name, value in fitted.get_params(deep=False).items()},
         "versions": {"medianmap": __version__, "Python": platform.python_version()}
@@ -184,14 +200,12 @@ def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names:
     exemplar_id : of the prototype, or of the point nearest to a combination or a mean (None without points). The
     points may be others than those of training, so an id that the map carries comes first.
     """
-    neurons, lattice = facts["neurons"], getattr(fitted, "lattice_", None)
+    neurons = facts["neurons"]
     inertia = float(points["dissimilarity"].sum())
     facts["n_points"] = len(points)
     facts["mean_dissimilarity"] = float(points["dissimilarity"].mean())
     facts["n_border_points"], facts["n_outliers"] = len(border_points(points)), len(outliers(points))
     facts["quality"] = {"quantization_error": 0.5 * inertia, "inertia": inertia}
-    if lattice is not None:
-        facts["quality"]["topographic_error"] = torn_share(points["prototype"], points["second"], lattice)
     counts = np.bincount(points["prototype"], minlength=len(neurons)).tolist()
     means = views.mean_dissimilarity(points, len(neurons)).tolist()
     nearest: list[int | None] = [None] * len(neurons)
@@ -234,12 +248,18 @@ def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | 
 def _sampled(source: Source, seed: int) -> tuple[Source, IntArray]:
     """The points that are compared with each other, ascending, and their dissimilarities."""
     n = source.shape[0]
-    computed = isinstance(source, ComputedSource)
-    most = MOST_COMPUTED if computed else MOST_POINTS
+    most = MOST_COMPUTED if isinstance(source, ComputedSource) else MOST_POINTS
     keep = np.arange(n) if n <= most else np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
     part = source if n <= most else SubsetSource(source, keep)
-    # What is computed on demand would be computed again for every index.
-    return (DenseSource(block_in_steps(part), part.symmetric, part.ids) if computed else part), keep
+    # What is computed or asked for on demand would be so again for every index.
+    if isinstance(source, ComputedSource):
+        D, own = np.empty(part.shape), replace(source, objects=take(source.objects, keep), places=keep, ids=None)
+        for rows in in_steps("sample", len(keep), ROWS_PER_STEP):
+            own.fill(D, rows, slice(rows.start if own.symmetric else 0, len(keep)))
+        return DenseSource(D, own.symmetric), keep
+    if isinstance(source, ExpensiveSource):
+        return DenseSource(np.asarray(part.block(ALL, ALL)), part.symmetric), keep
+    return part, keep
 
 
 def _add_graph(facts: dict[str, Any], P: FloatArray, fitted: Any, points: NDArray[Any]) -> None:

@@ -9,20 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..utils.palette import FILLS
+from .order import EXPLAINED
 
 CELL = 9
-
-EXPLAINED = {
-    "quantization_error": "half the summed dissimilarity of points to their exemplars",
-    "inertia": "the whole sum",
-    "topographic_error": "share of points whose two nearest neurons do not touch; 0 is best",
-    "trustworthiness": "neighbours on the map are neighbours in the data; 1 is best",
-    "continuity": "neighbours in the data are neighbours on the map; 1 is best",
-    "silhouette": "clusters are compact and apart; 1 is best",
-    "purity": "share of points in the majority class of their neuron",
-    "adjusted_rand": "agreement with the classes beyond chance; 1 is best",
-    "normalized_mutual_information": "information shared with the classes; 1 is best",
-}
 
 
 def map_text(summary: dict[str, Any]) -> Text:
@@ -70,8 +59,10 @@ def render(summary: dict[str, Any]) -> RenderableType:
     legend.append("\n")
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, value in summary["quality"].items():
-        table.add_row(Text(name.replace("_", " "), "bold"), f"{value:.4g}", Text(EXPLAINED[name], "dim"))
-    return Group(head, map_text(summary), legend, *_class_table(summary), table)
+        if value is not None:
+            table.add_row(Text(name.replace("_", " "), "bold"), f"{value:.4g}", Text(EXPLAINED[name], "dim"))
+    verdict = [Text(summary["verdict"] + "\n")] if summary["verdict"] else []
+    return Group(head, map_text(summary), legend, *_class_table(summary), *verdict, table)
 
 
 def _class_table(summary: dict[str, Any]) -> list[RenderableType]:

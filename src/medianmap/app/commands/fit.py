@@ -88,6 +88,8 @@ def told(result: FitResult) -> Iterator[str]:
         numbers[-1] += f"; {far}, {border} on borders"
     if numbers:
         yield f"{', '.join(numbers)}."
+    if summary.get("verdict"):
+        yield summary["verdict"]
     passes = getattr(result.model, "estimator_", result.model)
     if hasattr(passes, "n_patches_"):
         many = f"{passes.n_patches_} {'patch' if passes.n_patches_ == 1 else 'patches'}"

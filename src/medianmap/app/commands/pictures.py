@@ -59,7 +59,8 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
     from ...explore.health import check_dissimilarity
     from ...predict.assign_all import two_best
     from ...predict.queries import map_of
-    from ...report.summary import MOST_COMPUTED
+    from ...report.order import pairs_of
+    from ...report.summary import MOST_COMPUTED, summarize
     from ...utils.threads import limited
     from ..run import page
 
@@ -74,7 +75,9 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
     if given.source is not None or how:  # maps of means use no dissimilarities
         with limited(1):
             health = check_dissimilarity(given.data, **how, max_points=MOST_COMPUTED)
-    return page(fitted, given, points, health, settings, title)
+    facts = summarize(fitted, given.data, ids=given.ids, y=given.labels, points=points,
+                      pairs=pairs_of(map_, given.data), structure=True)  # fmt: skip
+    return page(facts, given, health, settings, title)
 
 
 @click.command()

@@ -26,6 +26,26 @@ function chart(name, values, logarithmic = false) {
       s('path', { class: 'axis', d: 'M0 61H600', 'vector-effect': 'non-scaling-stroke' }), s('path', { class: 'curve', d: line.join('') })));
 }
 
+// What the measures say of the map, in words and one by one.
+function setUpQuality() {
+  const { order, measures, n_points_compared } = content;
+  if (order) {
+    byId('verdict').textContent = order.verdict;
+    byId('verdict').hidden = false;
+    byId('verdict').classList.add(order.reading.replace(' ', '-'));
+    if (order.torn.length) {
+      const box = h('input', { type: 'checkbox', id: 'show-torn' });
+      box.addEventListener('change', () => drawTorn(box.checked));
+      const many = counted(order.torn.length, 'pair of neurons', 'pairs of neurons');
+      byId('verdict').after(h('label', { class: 'switch', title: `${many} that do not touch, though they are the two nearest of some points` }, box, 'Show torn links'));
+    }
+  }
+  const sampled = n_points_compared && n_points_compared < content.n_points
+    ? h('p', { class: 'small' }, `What compares points with points is measured on ${whole.format(n_points_compared)} of them, drawn at random.`) : null;
+  byId('quality').append(h('dl', { class: 'measures' }, measures.map(([name, value, meaning]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, told(value)), h('dd', { class: 'muted' }, meaning)))), ...[sampled].filter(Boolean));
+}
+
 function setUpTraining() {
   const { training } = content;
   if (!training) {

@@ -38,13 +38,13 @@ const shapeOf = (j) => (lattice ? { d: outline(j) } : { cx: rounded(at[j][0]), c
 const cells = content.neurons.map((neuron, j) => s(lattice ? 'path' : 'circle', {
   class: 'cell', role: 'option', id: `n${j}`, 'data-neuron': j, 'aria-selected': 'false', 'aria-label': toldOf(j), ...shapeOf(j),
 }));
-const [links, walls, pies, marks, active, chosen] = [
-  s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('path', { class: 'over active' }), s('path', { class: 'over selected' }),
+const [links, walls, pies, torn, marks, active, chosen] = [
+  s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('path', { class: 'over active' }), s('path', { class: 'over selected' }),
 ];
 const map = s('svg', {
   tabindex: 0, role: 'listbox', 'aria-describedby': 'hint', class: lattice ? 'grid' : 'graph',
   'aria-label': lattice ? `Map of ${lattice.rows} by ${lattice.columns} neurons` : `Graph of ${K} prototypes`,
-}, links, cells, walls, pies, marks, chosen, active);
+}, links, cells, walls, pies, torn, marks, chosen, active);
 
 // Edges in a few strengths, one path each: thousands of lines stay fast.
 function drawLinks() {
@@ -62,6 +62,14 @@ function drawLinks() {
       }));
     }
   });
+}
+
+// Torn links: the two nearest neurons of some points, which do not touch; the more points, the wider.
+function drawTorn(shown) {
+  const most = content.order.torn[0][2];
+  torn.replaceChildren(...(shown ? content.order.torn : []).map(([a, b, count]) => s('path', {
+    class: 'torn', d: `M${at[a].map(rounded)}L${at[b].map(rounded)}`, 'stroke-width': rounded(2 + 6 * Math.sqrt(count / most)),
+  })));
 }
 
 // U-matrix: the side between two cells has the colour of their dissimilarity; sides of one shade are one path.

@@ -75,11 +75,12 @@ function showNeuron(j) {
 }
 
 function showNothing() {
+  const touching = { map: 'Cells that touch are alike.', 'torn map': 'Cells that touch are mostly alike.' }[content.order?.reading] ?? 'Cells that touch need not be alike.';
   const top = content.neurons.map((neuron) => neuron.neuron).sort((a, b) => content.neurons[b].hits - content.neurons[a].hits || a - b).slice(0, 8);
   const what = isMean ? `the ${mean} of similar points` : 'a real point that stands for those like it';
   panel.replaceChildren(
     h('h2', { tabindex: -1 }, 'Choose a neuron'),
-    h('p', { class: 'muted' }, `Each cell of the map is ${what}. ${lattice ? 'Cells that touch are alike.' : 'Nodes are joined where points lie between them; near nodes are alike.'} Choose one to see its exemplar, its members and its neighbours.`),
+    h('p', { class: 'muted' }, `Each cell of the map is ${what}. ${lattice ? touching : 'Nodes are joined where points lie between them; near nodes are alike.'} Choose one to see its exemplar, its members and its neighbours.`),
     h('h3', {}, 'The largest'),
     h('table', { class: 'members' }, h('tbody', {}, top.map((j) => h('tr', {},
       h('td', {}, linkTo(j, `neuron ${j}`)), h('td', { class: 'id' }, named(content.neurons[j].exemplar ?? '–')),

@@ -39,6 +39,7 @@ setUpTheme();
 paint();
 moveTo(0);
 setUpTable();
+setUpQuality();
 setUpTraining();
 setUpHealth();
 setUpSettings();

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.neighborhood import Lattice
+from ...core.quality import torn_links
 from ...explore import prototypes as views
 from ...predict.assign_all import two_best
 from ...predict.queries import map_of
@@ -23,14 +24,28 @@ MOST_COLUMNS = 16
 # Beside more nodes than this, names would overlap.
 MOST_NAMES = 40
 NODE = "#0072B2"
+LINKS = "#D55E00"
 
 
 class LatticeDisplay(shapes.Display):
-    """A picture on the lattice of a SOM, row 0 on top."""
+    """A picture on the lattice of a SOM, row 0 on top.
 
-    def __init__(self, lattice: Lattice) -> None:
+    torn : (T, 3) links between neurons that do not touch, as `core.quality.torn_links` finds them; None draws none.
+    """
+
+    def __init__(self, lattice: Lattice, torn: NDArray[np.intp] | None = None) -> None:
         rows, cols = lattice.shape
         self.lattice, self._size = lattice, (6, float(np.clip(6 * rows / (cols + 1), 2.5, 8)))
+        self.torn = torn
+
+    def _draw_torn(self, ax: Any) -> None:
+        """Lines between neurons, wide where many points lie between them; torn_ is their collection."""
+        if self.torn is not None:
+            collections = require("matplotlib.collections", "plot", "Drawing")
+            widths = 0.6 + 2.4 * np.sqrt(self.torn[:, 2] / self.torn[:, 2].max(initial=1))
+            ends = self.lattice.positions[self.torn[:, :2]]
+            self.torn_ = collections.LineCollection(ends, linewidths=widths, colors=LINKS, capstyle="round", zorder=2.5)
+            ax.add_collection(self.torn_)
 
 
 class MapDisplay(LatticeDisplay):
@@ -44,33 +59,39 @@ class MapDisplay(LatticeDisplay):
     hits : (K,) weight at each neuron: areas of the pies, and the numbers in cells coloured by hits.
     label : what the values are.
     classes : (C,) names of the classes.
+    torn : (T, 3) links between neurons that do not touch, as `core.quality.torn_links` finds them, drawn as lines.
 
     Attributes
     ----------
     cells_ : the cells, one collection of polygons.
+    torn_ : the lines, where torn links were asked for.
     ax_, figure_ : the axes and figure drawn on.
     """
 
-    def __init__(self, lattice: Lattice, values: Any, hits: FloatArray, label: str, classes: Any = None) -> None:
-        super().__init__(lattice)
+    def __init__(
+        self, lattice: Lattice, values: Any, hits: FloatArray, label: str, classes: Any = None, torn: Any = None
+    ) -> None:
+        super().__init__(lattice, torn)
         self.values, self.hits = np.asarray(values), np.asarray(hits, np.float64)
         self.label, self.classes = label, classes
 
     @classmethod
     def from_estimator(
         cls, model: Any, X: Any = None, y: Any = None, *, color: str = "hits", component: int | str = 0,
-        n_groups: int | None = None, points: Any = None, ax: Any = None,
+        n_groups: int | None = None, torn: bool = False, points: Any = None, ax: Any = None,
     ) -> Self:  # fmt: skip
         """Compute what `color` asks for and draw it.
 
         model : a fitted SOM, or a PatchClusterer or PrototypeClassifier of one.
-        X : the data; needed for "quality" and "labels", and by maps of metric="precomputed" for all but "hits".
+        X : the data; needed for "quality", "labels" and torn=True, and by maps of metric="precomputed" for all but
+            "hits".
         y : (N,) labels of X for "labels".
         color : "hits"; "quality", the mean dissimilarity of its points to an exemplar; "u-matrix", the mean
             dissimilarity to the neighbouring exemplars; "superclusters"; "component", a coordinate of the prototypes;
             "labels", pies of classes.
         component : number or name of the coordinate.
         n_groups : number of superclusters; None finds one.
+        torn : whether to join neurons that do not touch but are the two nearest of some points: where the map is torn.
         points : the table of `two_best`, where it is computed already.
         """
         check_choice(color, "color", COLORS)
@@ -96,7 +117,8 @@ class MapDisplay(LatticeDisplay):
                 values, label = views.u_matrix(lattice, P).means, "mean dissimilarity to the neighbours"
             else:
                 values, label = views.superclusters(P, n_groups).groups, "supercluster"
-        return cls(lattice, values, hits, label, classes).plot(ax=ax)
+        links = _torn_links(model, X, points) if torn else None
+        return cls(lattice, values, hits, label, classes, links).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         cells = cell_polygons(self.lattice.positions, self.lattice.kind)
@@ -116,6 +138,7 @@ class MapDisplay(LatticeDisplay):
             color_bar(ax, self.cells_, self.label)
             if np.array_equal(self.values, self.hits):
                 self._write(ax, [f"{hits:g}" if hits else "" for hits in self.hits])
+        self._draw_torn(ax)
         _frame(ax, cells)
 
     def _write(self, ax: Any, words: list[str]) -> None:
@@ -137,22 +160,29 @@ class UMatrixDisplay(LatticeDisplay):
     ----------
     lattice : of the map.
     u : its U-matrix.
+    torn : as for `MapDisplay`.
 
     Attributes
     ----------
     cells_ : all cells, one collection; those of the K neurons first.
+    torn_ : the lines, where torn links were asked for.
     ax_, figure_ : the axes and figure drawn on.
     """
 
-    def __init__(self, lattice: Lattice, u: views.UMatrix) -> None:
-        super().__init__(lattice)
+    def __init__(self, lattice: Lattice, u: views.UMatrix, torn: Any = None) -> None:
+        super().__init__(lattice, torn)
         self.u = u
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any = None, *, ax: Any = None) -> Self:
-        """Compute and draw; X, the training data, is needed only by maps of metric="precomputed"."""
-        lattice = views.lattice_of(model)
-        return cls(lattice, views.u_matrix(lattice, views.prototype_dissimilarities(model, X))).plot(ax=ax)
+    def from_estimator(
+        cls, model: Any, X: Any = None, *, torn: bool = False, points: Any = None, ax: Any = None
+    ) -> Self:
+        """Compute and draw; X, the training data, is needed only by maps of metric="precomputed" and for torn=True.
+
+        torn, points : as for `MapDisplay`.
+        """
+        lattice, links = views.lattice_of(model), _torn_links(model, X, points) if torn else None
+        return cls(lattice, views.u_matrix(lattice, views.prototype_dissimilarities(model, X)), links).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         cols = self.lattice.shape[1]
@@ -162,6 +192,7 @@ class UMatrixDisplay(LatticeDisplay):
         color_bar(ax, self.cells_, "dissimilarity of neighbouring exemplars")
         if cols <= MOST_COLUMNS:
             ax.scatter(*self.lattice.positions.T, s=60 / cols, c="white", edgecolors=TEXT, linewidths=0.4, zorder=3)
+        self._draw_torn(ax)
         _frame(ax, cells)
 
 
@@ -280,3 +311,9 @@ def _component(component: int | str, names: list[str]) -> int:
     if isinstance(component, int | np.integer) and not isinstance(component, bool) and 0 <= component < len(names):
         return int(component)
     raise ValueError(f"component is {component!r}; give a number below {len(names)} or one of the names {names[:10]}.")
+
+
+def _torn_links(model: Any, X: Any, points: Any) -> NDArray[np.intp]:
+    shapes.check_given("torn=True", X if points is None else points)
+    points = two_best(model, X) if points is None else points
+    return torn_links(points["prototype"], points["second"], views.lattice_of(model))
