@@ -40,7 +40,7 @@ def test_the_demo_replaces_nothing_unasked(demo):
 def test_the_demo_prints_a_map_and_names_its_files(demo):
     folder, done = demo
     assert done.returncode == 0, done.stderr
-    for word in ("MedianSOM of 630 points on 48 neurons", "HA", "GG/GP", "others", "purity", "topographic error"):
+    for word in ("MedianSOM of 630 points on 48 neurons", "HA", "GG/GP", "others", "purity", "price of order"):
         assert word in done.stdout
     written = done.stdout.split("Wrote ")[1].strip().split(", ")
     assert sorted(os.listdir(folder / "medianmap-demo")) == sorted(os.path.basename(name) for name in written)

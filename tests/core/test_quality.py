@@ -141,6 +141,22 @@ def test_the_border_by_hand():
     assert np.isnan(quality.border_share(np.ones(4), make_lattice((2, 2), "rectangular")))
 
 
+def test_torn_links_by_brute_force(rng):
+    lattice = make_lattice((3, 4))
+    first, second = np.argsort(rng.random((200, 12)), axis=1)[:, :2].T
+    count = {}
+    for a, b in zip(first, second, strict=True):
+        if np.hypot(*(lattice.positions[a] - lattice.positions[b])) > 1.1:
+            count[min(a, b), max(a, b)] = count.get((min(a, b), max(a, b)), 0) + 1
+    assert sum(count.values()) / 200 == quality.torn_share(first, second, lattice)
+    strongest = sorted(count.items(), key=lambda link: (-link[1], link[0]))[:12]
+    assert len(count) > 30
+    assert quality.torn_links(first, second, lattice).tolist() == [[a, b, n] for (a, b), n in strongest]
+    few = quality.torn_links(np.array([0, 11, 0, 1]), np.array([11, 0, 10, 2]), lattice)
+    assert few.tolist() == [[0, 11, 2]]  # one point between 0 and 10 says nothing, 1 and 2 touch
+    assert quality.torn_links(first[:0], second[:0], lattice).shape == (0, 3)
+
+
 @pytest.mark.parametrize("shape", [(4, 5), (2, 2), (1, 7)])
 def test_a_random_order_is_torn_as_often_as_neurons_do_not_touch(shape, rng):
     lattice = make_lattice(shape)

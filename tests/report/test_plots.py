@@ -20,6 +20,7 @@ from medianmap import (
 )
 from medianmap import explore as structure
 from medianmap.core.neighborhood import make_lattice
+from medianmap.core.quality import torn_links
 from medianmap.datasets import load_iris
 from medianmap.report.plots import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
 from medianmap.report.plots.shapes import (
@@ -260,6 +261,21 @@ def test_mistakes_are_named(iris_map):
             MapDisplay.from_estimator(som, color="component", component=component)
     with pytest.raises(ValueError, match="2 names for 3 prototypes"):
         TopologyDisplay.from_estimator(gas, X, names=["a", "b"])
+
+
+@pytest.mark.parametrize("what", ["hits", "u-matrix", "labels"])
+def test_torn_links_are_drawn_where_they_are_asked_for(what, iris_map, plt):
+    som, X, y = iris_map
+    y = y if what == "labels" else None
+    points = structure.two_best(som, X)
+    links = torn_links(points["prototype"], points["second"], som.lattice_)
+    assert len(links) > 1
+    display = som.plot(what, X, y, torn=True)
+    np.testing.assert_allclose(display.torn_.get_segments(), som.lattice_.positions[links[:, :2]])
+    assert np.all(np.diff(display.torn_.get_linewidths()) <= 0)
+    assert not hasattr(som.plot(what, X, y), "torn_")
+    with pytest.raises(ValueError, match="torn=True needs X"):
+        som.plot("hits", torn=True)
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install():

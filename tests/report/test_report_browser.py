@@ -189,6 +189,49 @@ def test_sorting_and_downloads(globins, globin_page, visit):
     assert page.inner_text("#panel h2").startswith("Neuron 4")
 
 
+def test_the_verdict_and_the_torn_links(globins, globin_page, visit):
+    content, _ = globins
+    page = visit(globin_page)
+    told, torn = content["order"], content["order"]["torn"]
+    assert page.inner_text("#verdict") == told["verdict"]
+    alike = {"map": "Cells that touch are alike", "torn map": "Cells that touch are mostly alike"}
+    assert alike.get(told["reading"], "Cells that touch need not be alike") in page.inner_text("#panel")
+    shown = page.eval_on_selector_all(
+        ".measures > div", "all => all.map(div => [...div.children].map(c => c.innerText))"
+    )
+    assert [(name, words) for name, _, words in shown] == [(name, words) for name, _, words in content["measures"]]
+    for (_, value, _), (_, expected, _) in zip(shown, content["measures"], strict=True):
+        assert float(value.replace(",", "")) == pytest.approx(expected, rel=1e-3)
+    assert torn
+    assert page.locator(".torn").count() == 0
+    page.check("#show-torn")
+    boxes = page.eval_on_selector_all(
+        ".cell", "all => all.map(c => c.getBBox()).map(b => [b.x, b.y, b.width, b.height])"
+    )
+    centers = [(x + width / 2, y + height / 2) for x, y, width, height in boxes]
+    ends = page.eval_on_selector_all(
+        ".torn", "all => all.map(line => line.getAttribute('d').match(/-?[\\d.]+/g).map(Number))"
+    )
+    assert ends == [pytest.approx([*centers[a], *centers[b]], abs=0.1) for a, b, _ in torn]
+    widths = page.eval_on_selector_all(".torn", "all => all.map(line => +line.getAttribute('stroke-width'))")
+    assert widths == sorted(widths, reverse=True)
+    page.click("#n7")  # lines are in nobody's way
+    assert page.inner_text("#panel h2").startswith("Neuron 7")
+    page.uncheck("#show-torn")
+    assert page.locator(".torn").count() == 0
+
+
+@pytest.mark.parametrize("reading", ["map", "torn map", "clustering"])
+def test_cells_are_called_alike_only_where_they_are(reading, globins, write, visit):
+    content = {**globins[0], "order": {"reading": reading, "verdict": "<b>So it is.</b>", "torn": []}}
+    page = visit(write(content))
+    assert ("touch are alike" in page.inner_text("#panel")) == (reading == "map")
+    assert ("touch are mostly alike" in page.inner_text("#panel")) == (reading == "torn map")
+    assert ("need not be alike" in page.inner_text("#panel")) == (reading == "clustering")
+    assert page.inner_text("#verdict") == "<b>So it is.</b>"
+    assert page.locator("#show-torn").count() == 0  # nothing is torn
+
+
 def test_keyboard_alone(globins, globin_page, visit):
     page = visit(globin_page)
 
@@ -287,6 +330,9 @@ def test_a_graph_a_series_and_vectors_are_drawn(write, visit, rng):
     content = page_shows(MedianNeuralGas(6, random_state=0).fit(X), X)
     page = visit(write(content))
     assert page.locator(".link").count() >= 1
+    assert not page.is_visible("#verdict")
+    assert page.locator("#show-torn").count() == 0
+    assert "silhouette" in page.inner_text("#quality")
     before = page.get_attribute("#n2", "r")
     page.click("#n2")
     assert page.locator(".drawing .dot").count() == 3

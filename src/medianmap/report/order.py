@@ -16,6 +16,7 @@ from ..refine import swap_medoids
 from ..sources import ComputedSource, Source, as_dissimilarity, points_to
 from ..sources.base import ExpensiveSource, IntArray, is_source
 from ..sources.checks import as_objects
+from ..utils.threads import followed
 
 # Up to so many points, K-medoids of all of them are found in less time than the page takes.
 MOST_SWAPPED = 5000
@@ -137,5 +138,6 @@ def price_of_order(pairs: Source, exemplars: IntArray | None, total: float) -> f
         return None
     if not np.isclose(inertia(points_to(pairs, exemplars)), total, rtol=1e-6):
         return None
-    best = swap_medoids(pairs, exemplars).loss
+    with followed(lambda *_: None):  # it takes less than a second: no stage of its own
+        best = swap_medoids(pairs, exemplars).loss
     return total / best if best > 0 else None
