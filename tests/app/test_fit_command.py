@@ -66,6 +66,7 @@ def test_all_files_tell_the_same(here, capsys):
         edit.between([exemplars[3] + "A"], exemplars)[0] == edit.between([exemplars[3] + "A"], exemplars).min()
     )
     said = capsys.readouterr()
+    assert summary["verdict"] in said.out
     assert re.search(r"MedianSOM of 36 objects by edit on 2x3 neurons: \d+ epochs", said.out)
     assert "Wrote assignments.tsv, config.toml" in said.out
     assert said.err == ""

@@ -314,6 +314,6 @@ def _component(component: int | str, names: list[str]) -> int:
 
 
 def _torn_links(model: Any, X: Any, points: Any) -> NDArray[np.intp]:
-    shapes.check_given("torn=True", X if points is None else points)
+    shapes.check_given("torn=True", X if points is None else points, None, of_labels=False)
     points = two_best(model, X) if points is None else points
     return torn_links(points["prototype"], points["second"], views.lattice_of(model))
