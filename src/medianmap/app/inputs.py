@@ -13,9 +13,8 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..estimators.parameters import AnnealedParameters, KMeansParameters
 from .output import note
-from .settings import CONFIG, MOST_ALL_PAIRS, SIGMA_END, USUAL_PATCH, FitSettings, grid_text, settings_beside
+from .settings import CONFIG, MAPS, MOST_ALL_PAIRS, USUAL_PATCH, FitSettings, grid_text, settings_beside
 
 if TYPE_CHECKING:
     from ..readers import Matrix, Records
@@ -303,13 +302,14 @@ def in_patches(settings: FitSettings, n: int) -> FitSettings:
 
 def completed(settings: FitSettings, metric: str) -> FitSettings:
     """The settings with all defaults filled in."""
-    kmeans = settings.map == "kmeans"
+    own: Any = MAPS[settings.map]
+    epochs = own.max_iter if hasattr(own, "max_iter") else own.n_epochs
     return replace(
         settings,
         metric=metric,
-        epochs=settings.epochs or (KMeansParameters.max_iter if kmeans else AnnealedParameters.n_epochs),
-        sigma_end=settings.sigma_end or (None if kmeans else SIGMA_END),
-        neighborhood=settings.neighborhood or (None if kmeans else AnnealedParameters.neighborhood),
+        epochs=settings.epochs or epochs,
+        sigma_end=settings.sigma_end or getattr(own, "sigma_end", None),
+        neighborhood=settings.neighborhood or getattr(own, "neighborhood", None),
     )
 
 

@@ -21,9 +21,10 @@ import click
 
 from .._version import __version__
 from ..estimators.parameters import ANNEALINGS, INITS, NEIGHBORHOODS
-from ..estimators.parameters import AnnealedParameters as Annealed
 from ..estimators.parameters import KMeansParameters as KMeans
 from ..estimators.parameters import MedianParameters as Median
+from ..estimators.parameters import NeuralGasParameters as Gas
+from ..estimators.parameters import SOMParameters as SOM
 
 if TYPE_CHECKING:
     from ..estimators.base import BaseMap
@@ -44,12 +45,11 @@ CONFIG = "config.toml"
 RECORDED = ("data", "versions")  # what a run leaves for the record; no settings
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
-MAPS = ("som", "gas", "kmeans")
+MAPS = {"som": SOM, "gas": Gas, "kmeans": KMeans}
 MOST_SEED = 2**32 - 1
 # With more objects, whose pairs fill 3 GB, a fit makes one pass over patches unless asked otherwise.
 MOST_ALL_PAIRS = 20_000
 USUAL_PATCH = 1000
-SIGMA_END = Annealed.sigma_end
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class FitSettings:
     """
 
     input: str
-    map: str = setting("som", "Which map.", choices=MAPS)
+    map: str = setting("som", "Which map.", choices=tuple(MAPS))
     grid: tuple[int, int] | None = setting(
         None, "Neurons of a SOM, for example 10x10; by default about 5 sqrt(N) of N objects.",
         metavar="ROWSxCOLUMNS", sets=("grid",),
@@ -127,18 +127,19 @@ class FitSettings:
         None, "A pass stops after the patch that reaches this number of dissimilarities.", at_least=1, metavar="N"
     )
     epochs: int | None = setting(
-        None, f"Epochs of training; by default {Annealed.n_epochs}, of kmeans at most "
+        None, f"Epochs of training; by default {SOM.n_epochs}, of kmeans at most "
         f"{KMeans.max_iter}.", at_least=1, metavar="N", sets=("max_iter", "n_epochs"),
     )  # fmt: skip
     sigma_start: float | None = setting(
         None, "Width of the neighbourhood at the start; by default half the map.", sets=("sigma_start",)
     )
     sigma_end: float | None = setting(
-        None, f"Width of the neighbourhood at the end; by default {SIGMA_END}.", sets=("sigma_end",)
-    )
+        None, f"Width of the neighbourhood at the end; by default {SOM.sigma_end} of a som, {Gas.sigma_end} of a gas.",
+        sets=("sigma_end",),
+    )  # fmt: skip
     neighborhood: str | None = setting(
-        None, f"How weights fall with rank or with distance on the grid; by default {Annealed.neighborhood}.",
-        choices=NEIGHBORHOODS, sets=("neighborhood",),
+        None, "How weights fall with rank or with distance on the grid; by default "
+        f"{SOM.neighborhood} of a som and {Gas.neighborhood} of a gas.", choices=NEIGHBORHOODS, sets=("neighborhood",),
     )  # fmt: skip
     init: str = setting(Median.init, "How prototypes start.", choices=INITS, sets=("init",))
     n_init: int = setting(
@@ -275,9 +276,11 @@ def check_settings(settings: FitSettings) -> None:
         if settings.map == "kmeans" and getattr(settings, name) is not None:
             said = f"{SETTINGS[name].option} has no meaning for --map kmeans, which has no neighbourhood; drop it."
             raise ValueError(said)
-    if settings.sigma_start is not None and settings.sigma_start < (settings.sigma_end or SIGMA_END):
+    own: Any = MAPS[settings.map]
+    sigma_end = settings.sigma_end or float(getattr(own, "sigma_end", 0.0))
+    if settings.sigma_start is not None and settings.sigma_start < sigma_end:
         raise ValueError(
-            f"--sigma-start {settings.sigma_start:g} is below --sigma-end {settings.sigma_end or SIGMA_END:g}; "
+            f"--sigma-start {settings.sigma_start:g} is below --sigma-end {sigma_end:g}; "
             "the neighbourhood shrinks in training, so start with the larger."
         )
     for name in ("stream", "tree", "max_evaluations"):

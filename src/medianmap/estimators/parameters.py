@@ -18,6 +18,8 @@ LATTICES = ("hexagonal", "rectangular")
 NEIGHBORHOODS = ("exponential", "gaussian")
 REFINEMENTS = (None, "swap")
 
+SHAPE = "Shape of the neighbourhood, h(t) = exp(-t / sigma) or exp(-t^2 / (2 sigma^2))."
+
 T = TypeVar("T")
 
 
@@ -184,9 +186,7 @@ class AnnealedParameters:
     sigma_start: float | None = field(default=None, metadata=about(
         "float or None", "Width of the neighbourhood in the first epoch; None takes K / 2."))  # fmt: skip
     sigma_end: float = field(default=0.01, metadata=about("float", "Width in the last epoch."))
-    neighborhood: str = field(default="exponential", metadata=about(
-        _choice(*NEIGHBORHOODS), "Shape of the neighbourhood, h(t) = exp(-t / sigma) or exp(-t^2 / (2 sigma^2))."
-    ))  # fmt: skip
+    neighborhood: str = field(default="exponential", metadata=about(_choice(*NEIGHBORHOODS), SHAPE))
 
 
 @parameters
@@ -210,6 +210,12 @@ class SOMParameters(AnnealedParameters):
     sigma_start: float | None = field(default=None, metadata=about(
         "float or None", "Width of the neighbourhood in the first epoch; None takes half the diameter of the lattice."
     ))  # fmt: skip
+    sigma_end: float = field(default=0.6, metadata=about(
+        "float",
+        "Width in the last epoch. With the default an adjacent neuron has a quarter of the winner's weight, so that "
+        "neighbours stay alike to the end; with 0.01 they count nothing, which quantizes better and tears the map."
+    ))  # fmt: skip
+    neighborhood: str = field(default="gaussian", metadata=about(_choice(*NEIGHBORHOODS), SHAPE))
     normalized: bool = field(default=True, metadata=about(
         "bool",
         "Whether the weights of all neurons for one winner sum to 1. False is the chapter's formula, with which "
