@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +11,12 @@ from numpy.typing import NDArray
 from ..sources import as_dissimilarity, base, check_entries
 from ..sources.base import FloatArray, IntArray, rows_fit, rows_per_panel
 from ..utils.checks import check_count, check_weights
-from ..utils.threads import run_chunks
 
 EPS = float(np.finfo(np.float64).eps)
 UNDERFLOW = 5e-324  # the smallest number above 0: what a product may lose beyond its relative error
 
 # Candidates per block where all rows are in memory.
 LARGEST_BLOCK = 1024
-# Candidates that a thread looks at per chunk.
-AHEAD = 32
 
 
 @dataclass(frozen=True)
@@ -88,23 +84,3 @@ def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, 
         check_entries(source, len(w) * float(weights.sum()))
     whole = base.candidate_rows(source) if rows_fit(source) else None
     return Candidates(source, whole), w.astype(np.intp), weights, most
-
-
-def first_find(look: Callable[[slice], int], n: int, n_jobs: int | None) -> int:
-    """The first of n candidates that improves, n if none does; look(chunk) returns the first within a chunk, or -1.
-
-    Several threads look at chunks of AHEAD candidates against one state, and the earliest find counts: the candidate
-    that a single thread would have found first.
-    """
-    found = np.full(-(-n // AHEAD), n)
-
-    def look_at(chunk: slice) -> None:
-        which = chunk.start // AHEAD
-        if (found[:which] < n).any():
-            return  # an earlier chunk has a find already
-        r = look(chunk)
-        if r >= 0:
-            found[which] = chunk.start + r
-
-    run_chunks(look_at, list(base.panels(n, AHEAD)), n_jobs)
-    return int(found.min(initial=n))

@@ -34,15 +34,12 @@ Ties. Where dissimilarities are whole numbers, many swaps leave the loss unchang
 over the candidates that makes every swap that does not raise the computed loss. Rounding may raise the loss on the way,
 so the optimum before is kept unless the one after is lower.
 
-Swaps are eager: candidates are tried in turn, and the first that improves replaces the best medoid at once. Threads
-look at later chunks of candidates against one state; the first find in order counts, and results beyond it are
-discarded. The result is that of one thread.
+Swaps are eager (descent.py): candidates are tried in turn, and the first that improves replaces the best medoid.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -52,13 +49,10 @@ from numpy.typing import NDArray
 from ..core.quality import inertia
 from ..sources.base import FloatArray, IntArray, panels
 from ..utils.checks import check_count
-from ..utils.threads import outer_threads, step, stop_if_asked
-from .candidates import EPS, UNDERFLOW, Candidates, Swapped, first_find, prepared
+from ..utils.threads import stop_if_asked
+from .candidates import EPS, UNDERFLOW, Candidates, Swapped, prepared
+from .descent import LookCount, descended, first_find
 
-# After so many candidates without a swap, threads look ahead; before, most of what they find would be discarded.
-PATIENCE = 128
-# With fewer points, starting a thread takes longer than its work.
-WORTH_THREADS = 2000
 # Points whose nearest medoids are found together.
 TILE = 1024
 # Shares of the medoids that kicks replace, in turn: a few stay near the optimum, many leave its neighbourhood.
@@ -86,9 +80,8 @@ def swap_medoids(
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
     check_count(kicks, "kicks", at_least=0)
-    if max_swaps is not None or len(w) == candidates.n:
-        kicks = 0
-    looks = _LookCount(candidates.n, 1 + kicks)
+    shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
+    looks = LookCount(candidates.n, 1 + len(shares))
     state = _MedoidState.of(candidates, w, weights)
     best = _descended(candidates, state, most, n_jobs, looks)
     if plateau and max_swaps is None:
@@ -108,19 +101,8 @@ def swap_medoids(
     return best
 
 
-class _LookCount:
-    """Counts the candidates looked at, for the progress bar; a descent looks at n, and at n again after every swap."""
-
-    def __init__(self, n: int, descents: int) -> None:
-        self.n, self.left, self.done = n, descents, 0
-
-    def report(self, idle: int) -> None:
-        """Report progress; `idle` candidates of this descent were looked at since the last swap."""
-        step("swaps", self.done, self.done + max(0, self.left * self.n - idle))
-
-
 def _beyond_ties(
-    candidates: Candidates, state: _MedoidState, best: Swapped, n_jobs: int | None, looks: _LookCount
+    candidates: Candidates, state: _MedoidState, best: Swapped, n_jobs: int | None, looks: LookCount
 ) -> Swapped:
     """The better of the optimum `best`, where the state is, and the one reached after swaps that keep the loss."""
     N, swaps, most = candidates.n, 0, np.iinfo(np.int64).max
@@ -138,30 +120,11 @@ def _beyond_ties(
 
 
 def _descended(
-    candidates: Candidates, state: _MedoidState, most: int, n_jobs: int | None, looks: _LookCount
+    candidates: Candidates, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount
 ) -> Swapped:
-    """The optimum reached from a state, which is changed in place, by trying candidates in turn."""
-    N = candidates.n
-    parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
-    swaps = idle = 0
-    for block in cycle(panels(N, candidates.block_size)):
-        if idle >= N or swaps >= most:
-            break
-        stop_if_asked()
-        looks.report(idle)
-        rows, at = candidates.rows(block), 0
-        while at < len(rows) and idle < N and swaps < most:
-            if parallel and idle >= PATIENCE:
-                found = state.first_improving(rows, block.start, at, n_jobs)
-                idle, at = idle + found - at, found
-                if at == len(rows):
-                    break
-            patience = min(N - idle, PATIENCE) if parallel else N - idle
-            done, looked, idle_now = state.descend(rows[at:], block.start + at, patience, most - swaps)
-            swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
-        looks.done += at
-    looks.left -= 1
-    return Swapped(state.w.copy(), swaps, inertia(state.near[:, None], state.m), idle >= N)
+    """The optimum reached from a state, which is changed in place."""
+    swaps, converged = descended(candidates, state, most, n_jobs, looks)
+    return Swapped(state.w.copy(), swaps, inertia(state.near[:, None], state.m), converged)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,97 @@
+"""Eager descent: candidates are tried in turn, and the first that improves a state is taken at once.
+
+Threads look at later chunks of candidates against one state; the first find in order counts, and results beyond it are
+discarded. The result is that of one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import cycle
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sources.base import panels
+from ..utils.threads import outer_threads, run_chunks, step, stop_if_asked
+from .candidates import Candidates
+
+# After so many candidates without a swap, threads look ahead; before, most of what they find would be discarded.
+PATIENCE = 128
+# With fewer points, starting a thread takes longer than its work.
+WORTH_THREADS = 2000
+# Candidates that a thread looks at per chunk.
+AHEAD = 32
+
+
+class Improvable(Protocol):
+    """What a descent asks of a state; `rows` are the rows of the candidates from `offset` on."""
+
+    def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
+        """Index in `rows` of the first to improve from `at` on; len(rows) if none."""
+
+    def descend(self, rows: NDArray[Any], offset: int, patience: int, most: int) -> tuple[int, int, int]:
+        """Go through `rows` and take what improves, `most` times at most, until `patience` rows did not.
+
+        Returns (how many were taken, rows looked at, rows since the last that was taken).
+        """
+
+
+class LookCount:
+    """Counts the candidates looked at, for the progress bar; a descent looks at n, and at n again after every swap."""
+
+    def __init__(self, n: int, descents: int = 1) -> None:
+        self.n, self.left, self.done = n, descents, 0
+
+    def report(self, idle: int) -> None:
+        """Report progress; `idle` candidates of this descent were looked at since the last swap."""
+        step("swaps", self.done, self.done + max(0, self.left * self.n - idle))
+
+
+def descended(
+    candidates: Candidates, state: Improvable, most: int, n_jobs: int | None, looks: LookCount
+) -> tuple[int, bool]:
+    """Change a state in place until no candidate improves it; the number of swaps, and whether there is none."""
+    N = candidates.n
+    looks.left = max(1, looks.left)
+    parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
+    swaps = idle = 0
+    for block in cycle(panels(N, candidates.block_size)):
+        if idle >= N or swaps >= most:
+            break
+        stop_if_asked()
+        looks.report(idle)
+        rows, at = candidates.rows(block), 0
+        while at < len(rows) and idle < N and swaps < most:
+            if parallel and idle >= PATIENCE:
+                found = state.first_improving(rows, block.start, at, n_jobs)
+                idle, at = idle + found - at, found
+                if at == len(rows):
+                    break
+            patience = min(N - idle, PATIENCE) if parallel else N - idle
+            done, looked, idle_now = state.descend(rows[at:], block.start + at, patience, most - swaps)
+            swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
+        looks.done += at
+    looks.left = max(0, looks.left - 1)
+    return swaps, idle >= N
+
+
+def first_find(look: Callable[[slice], int], n: int, n_jobs: int | None) -> int:
+    """The first of n candidates that improves, n if none does; look(chunk) returns the first within a chunk, or -1.
+
+    Several threads look at chunks of AHEAD candidates against one state, and the earliest find counts: the candidate
+    that a single thread would have found first.
+    """
+    found = np.full(-(-n // AHEAD), n)
+
+    def look_at(chunk: slice) -> None:
+        which = chunk.start // AHEAD
+        if (found[:which] < n).any():
+            return  # an earlier chunk has a find already
+        r = look(chunk)
+        if r >= 0:
+            found[which] = chunk.start + r
+
+    run_chunks(look_at, list(panels(n, AHEAD)), n_jobs)
+    return int(found.min(initial=n))
