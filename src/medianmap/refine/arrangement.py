@@ -1,12 +1,12 @@
 """Arrangement: which exemplar sits at which neuron of a lattice, so that points' two nearest exemplars touch.
 
-Of the cost of a map (map_cost.py) an arrangement p, neuron k taking exemplar p_k, decides t + 1 - r:
+Of the cost of a map (map_cost.py) an arrangement p, neuron k taking exemplar p_k, decides t - r:
 
-    f(p) = sum_kl [k, l apart] C[p_k, p_l] - sum_kl P[k, l] E[p_k, p_l] / (K (K - 1) s)
+    f(p) = sum_kl [k, l apart] C[p_k, p_l] - sum_kl nd[k, l] F[p_k, p_l]
 
-C[j, l] is the share of the points that have the exemplars j and l as their nearest two (half of it in each direction), P
-the distances on the lattice with mean 0 and variance 1, E the dissimilarities between exemplars and s their standard
-deviation. This is a quadratic assignment problem. An exchange of two neurons' exemplars changes f by
+C[j, l] is the share of the points that have the exemplars j and l as their nearest two (half of it in each direction),
+F[j, l] how much further than the mean j and l are from each other, times the weights of their fields, in units that make
+the second sum r. This is a quadratic assignment problem. An exchange of two neurons' exemplars changes f by
 
     2 sum_l (A[j, l] - A[k, l]) (B[k, l] - B[j, l])      (l other than j and k)
 
@@ -138,20 +138,20 @@ def best_arrangement(state: MapState, rng: np.random.Generator) -> IntArray:
     near = np.full((K, max(map(len, touching))), -1, np.int32)
     for k, row in enumerate(touching):
         near[k, : len(row)] = row
-    E = state.E / (K * (K - 1.0) * state.spread) if state.spread else np.zeros((K, K))
-    C, P = state.pair_counts(), state.P
-    least = _settle(near, C.copy(), P, E.copy(), best)
+    C, F = state.assignment_problem()
+    nd, pairs = state.nd, state.nearest[:2]
+    least = _settle(near, C.copy(), nd, F.copy(), best)
     for _ in range(max(1, TOGETHER // K)):
-        p, c, e = np.arange(K), C.copy(), E.copy()
-        f = _anneal(near, c, P, e, p, rng, DRAWN * K, HOT / K, COLD / K) + _settle(near, c, P, e, p)
+        p, c, e = np.arange(K), C.copy(), F.copy()
+        f = _anneal(near, c, nd, e, p, pairs, rng, DRAWN * K, HOT / K, COLD / K) + _settle(near, c, nd, e, p)
         if f < least - ROUNDING:
             least, best = f, p
     return best
 
 
 @njit(cache=True, nogil=True)
-def _change(near, C, P, E, j, k):  # type: ignore[no-untyped-def]
-    """The change of f if the neurons j and k exchange exemplars; C and E are in the order of the neurons.
+def _change(near, C, nd, F, j, k):  # type: ignore[no-untyped-def]
+    """The change of f if the neurons j and k exchange exemplars; C and F are in the order of the neurons.
 
     Both sums run over all l, which adds terms at j and k that do not belong: they are taken off at the end.
     """
@@ -165,7 +165,7 @@ def _change(near, C, P, E, j, k):  # type: ignore[no-untyped-def]
             if l == j:
                 x -= 2.0 * C[j, k]
     x += 2.0 * C[j, k]
-    p, q, e, g = P[j], P[k], E[j], E[k]
+    p, q, e, g = nd[j], nd[k], F[j], F[k]
     K = p.shape[0]
     s = t = u = v = 0.0  # four sums: a single one would wait for each addition
     for l in range(0, K - 3, 4):
@@ -179,10 +179,10 @@ def _change(near, C, P, E, j, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _exchange(C, E, p, j, k):  # type: ignore[no-untyped-def]
+def _exchange(C, F, p, j, k):  # type: ignore[no-untyped-def]
     """The neurons j and k exchange exemplars."""
     p[j], p[k] = p[k], p[j]
-    for B in (C, E):
+    for B in (C, F):
         for l in range(B.shape[0]):
             B[j, l], B[k, l] = B[k, l], B[j, l]
         for l in range(B.shape[0]):
@@ -190,23 +190,33 @@ def _exchange(C, E, p, j, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _anneal(near, C, P, E, p, rng, n, hot, cold):  # type: ignore[no-untyped-def]
-    """Try n exchanges drawn at random while the temperature falls from hot to cold; returns the change of f."""
+def _anneal(near, C, nd, F, p, pairs, rng, n, hot, cold):  # type: ignore[no-untyped-def]
+    """Try n exchanges drawn at random while the temperature falls from hot to cold; returns the change of f.
+
+    Every second exchange puts one of the two nearest exemplars of a point, where they do not touch, beside the other.
+    """
     K = len(p)
-    f = 0.0
+    f, place = 0.0, np.arange(K)  # where the exemplars are
     for z in range(n):
         temperature = hot * (cold / hot) ** (z / n)
         j, k = int(rng.random() * K), int(rng.random() * (K - 1))
         k += k >= j
-        x = _change(near, C, P, E, j, k)
+        if z % 2:
+            i, first = int(rng.random() * pairs.shape[1]), int(rng.random() * 2)
+            j, other = place[pairs[first, i]], place[pairs[1 - first, i]]
+            k = near[other, int(rng.random() * near.shape[1])]
+            if k < 0 or k == other or (near[other] == j).any():
+                continue
+        x = _change(near, C, nd, F, j, k)
         if x <= 0.0 or rng.random() < np.exp(-x / temperature):
-            _exchange(C, E, p, j, k)
+            _exchange(C, F, p, j, k)
+            place[p[j]], place[p[k]] = j, k
             f += x
     return f
 
 
 @njit(cache=True, nogil=True)
-def _settle(near, C, P, E, p):  # type: ignore[no-untyped-def]
+def _settle(near, C, nd, F, p):  # type: ignore[no-untyped-def]
     """Make exchanges that lower f until there is none; returns the change of f."""
     K = len(p)
     f, idle = 0.0, 0
@@ -214,9 +224,9 @@ def _settle(near, C, P, E, p):  # type: ignore[no-untyped-def]
         for j in range(K):
             idle += 1
             for k in range(K):
-                x = _change(near, C, P, E, j, k) if k != j else 0.0
+                x = _change(near, C, nd, F, j, k) if k != j else 0.0
                 if x < -ROUNDING:
-                    _exchange(C, E, p, j, k)
+                    _exchange(C, F, p, j, k)
                     f += x
                     idle = 0
             if idle >= K:

@@ -1,15 +1,18 @@
 """The cost of a map whose prototypes are data points, which both kinds of moves lower: J = Q (1 + order (t + 1 - r)).
 
-    J(w) = Q(w) [1 + order (t(w) + 1 - r(w))]
-
-    Q(w) = sum_i m_i min_j D[i, w_j]                          how well the exemplars represent the points
-    t(w) = sum_i m_i [n1(i) and n2(i) do not touch] / sum_i m_i   the topographic error: how much of the map is torn
-    r(w) = correlation of (D[w_j, w_l] + D[w_l, w_j]) / 2 with nd(j, l) over all pairs of neurons: order from afar
+    Q(w) = sum_i m_i min_j D[i, w_j]                               how well the exemplars represent the points
+    t(w) = sum_i m_i [n1(i), n2(i) do not touch] / sum_i m_i       near order: the topographic error
+    r(w) = mean of (E[j, l] - mean E) nd(j, l) / (s_E s_nd)        far order: do distant neurons have distant exemplars?
 
 n1(i) and n2(i) are the nearest and the second nearest exemplar of point i; of equally near ones that of the lower point
-comes first, whatever its neuron. So an exchange of two neurons' exemplars changes neither Q nor which exemplars are
-nearest to whom: t and r are sums over pairs of neurons, and change by O(K) terms. Where all exemplars (or all neurons)
-are equally far from each other there is nothing to correlate, and r is 0.
+comes first, whatever its neuron. E[j, l] = (D[w_j, w_l] + D[w_l, w_j]) / 2, and the means are over all pairs of points
+of different fields, of which n1 j and n1 l have the share mu_j mu_l / W. s_E is the standard deviation of E over the same
+pairs, s_nd that of nd over all pairs of neurons: r is the correlation of E and nd but for s_nd, which is a constant, so
+that r is linear in where exemplars sit. Without it, exemplars of few points, which are often the most distant, would
+decide the order of all. Where E does not vary, or nd, r is 0.
+
+So an exchange of two neurons' exemplars changes neither Q nor which exemplars are nearest to whom: t and r are sums over
+pairs of neurons, and change by O(K) terms.
 """
 
 from __future__ import annotations
@@ -24,46 +27,33 @@ from numpy.typing import NDArray
 from ..core.neighborhood import Lattice
 from ..sources.base import FloatArray, IntArray
 
-# Below this share of their mean, squared, the variance of dissimilarities is rounding.
-NO_VARIANCE = 1e-24
-
-
-def apart(lattice: Lattice) -> FloatArray:
-    """(K, K): 1 where two neurons do not touch, 0 where they do and on the diagonal."""
-    return 1.0 - (lattice.neighbors | np.eye(len(lattice.distances), dtype=bool))
-
-
-def standardized(lattice: Lattice) -> FloatArray:
-    """P (K, K): nd with mean 0 and variance 1 over the pairs of neurons, 0 on the diagonal; 0 if all are equal."""
-    nd = lattice.distances
-    between = ~np.eye(len(nd), dtype=bool)
-    P, values = np.zeros_like(nd), nd[between]
-    if len(np.unique(values)) > 1:
-        P[between] = (values - values.mean()) / values.std()
-    return P
+# Below this share of their squared mean, the variance of dissimilarities is rounding.
+NO_VARIANCE = 1e-12
 
 
 @dataclass
 class MapState:
     """Exemplars w (K,), one per neuron, and what follows from them.
 
+    nd, apart (K, K) : distance on the lattice, and 1 where two neurons do not touch; s_nd : its standard deviation.
     G (N, K) = D[:, w]; nearest, near (3, N) : the three nearest neurons of each point and how near they are.
-    E (K, K) : dissimilarities between exemplars, the mean of both directions, less `shift`; 0 on the diagonal.
-    cost : J; loss : Q; torn : t(w) sum m; far : sums of P E, E and E^2 over all ordered pairs.
+    E (K, K) : dissimilarities between exemplars, 0 on the diagonal.
+    cost : J; loss : Q; torn : t(w) sum m.
     removal (2, K) : by how much Q and t(w) sum m change if the points of a neuron go to those that come next.
-    rows (3, K) : the sums over each row of E that make up `far`.
+    pairs (K, K) : weight of the points that have j as nearest and l as second; mu (K,) that of the fields.
+    rows (4, K) : B mu for E, E^2, E nd and nd; forms (5,) : mu' B mu, and W.
     """
 
     w: IntArray
     m: FloatArray
     order: float
+    nd: FloatArray
     apart: FloatArray
-    P: FloatArray
+    s_nd: float
     G: NDArray[Any]
     nearest: NDArray[np.int32]
     near: NDArray[Any]
     E: FloatArray
-    shift: float
 
     @classmethod
     def of(cls, G: NDArray[Any], w: IntArray, m: FloatArray, lattice: Lattice, order: float) -> MapState:
@@ -73,43 +63,41 @@ class MapState:
         _three_nearest(G, np.argsort(w, kind="stable"), nearest, near)
         E = G[w].astype(np.float64)
         E = (E + E.T) / 2
-        shift = float(E.sum() - np.trace(E)) / max(K * (K - 1), 1)
-        E -= shift
-        np.fill_diagonal(E, 0.0)
-        state = cls(w.copy(), m, order, apart(lattice), standardized(lattice), G, nearest, near, E, shift)
+        itself = np.eye(K, dtype=bool)
+        E[itself] = 0.0
+        nd = lattice.distances
+        apart = 1.0 - (lattice.neighbors | itself)
+        s_nd = float(nd[~itself].std()) if len(np.unique(nd[~itself])) > 1 else 0.0
+        state = cls(w.copy(), m, order, nd, apart, s_nd, G, nearest, near, E)
         state.measure()
         return state
 
     def measure(self) -> None:
         """Sum everything from scratch, always in the same order: the cost is a function of the state to the last bit."""
         K = len(self.w)
-        self.removal, self.rows = np.zeros((2, K)), np.zeros((3, K))
-        self.loss, self.torn = _totals(self.m, self.nearest, self.near, self.apart, self.removal)
-        _row_sums(self.P, self.E, self.rows)
-        self.far = self.rows.sum(axis=1)
+        self.removal, self.pairs = np.zeros((2, K)), np.zeros((K, K))
+        self.rows, self.forms = np.zeros((4, K)), np.zeros(5)
+        self.loss, self.torn = _totals(self.m, self.nearest, self.near, self.apart, self.removal, self.pairs)
+        self.mu = self.pairs.sum(axis=1)
         self.mass = float(self.m.sum())
-        self.cost = self.loss * (1.0 + self.order * self.disorder)
+        _sums(self.mu, self.E, self.nd, self.rows, self.forms)
+        self.cost = self.loss * (1.0 + self.order * max(self.disorder, 0.0))
 
     @property
-    def spread(self) -> float:
-        """The standard deviation of E; 0 if all exemplars are equally far from each other."""
-        return float(spread(self.far[1], self.far[2], len(self.w), self.shift))
-
-    @property
-    def correlation(self) -> float:
+    def r(self) -> float:
         """r(w)."""
-        return float(correlation(self.far[0], self.far[1], self.far[2], len(self.w), self.shift))
+        return float(far_order(self.forms, self.s_nd))
 
     @property
     def disorder(self) -> float:
-        """t(w) + 1 - r(w), from 0 to 3."""
-        return self.torn / self.mass + 1.0 - self.correlation
+        """t(w) + 1 - r(w)."""
+        return self.torn / self.mass + 1.0 - self.r
 
     def exchange(self, j: int, c: int, d: NDArray[Any]) -> None:
         """Neuron j takes the point c, to which the points have the dissimilarities d (N,)."""
         self.w[j] = c
         _take(j, d, np.argsort(self.w, kind="stable"), self.w, self.G, self.nearest, self.near)
-        e = (self.G[c].astype(np.float64) + d[self.w]) / 2 - self.shift
+        e = (self.G[c].astype(np.float64) + d[self.w]) / 2
         e[j] = 0.0
         self.E[j], self.E[:, j] = e, e
         self.measure()
@@ -121,29 +109,52 @@ class MapState:
         self.nearest = np.argsort(p).astype(np.int32)[self.nearest]
         self.measure()
 
-    def pair_counts(self) -> FloatArray:
-        """C (K, K), symmetric: half the weight of the points that have j and l as their nearest two, by all weight."""
-        K = len(self.w)
-        pairs = self.nearest[0].astype(np.intp) * K + self.nearest[1]
-        C = np.bincount(pairs, weights=self.m, minlength=K * K).reshape(K, K) / (2.0 * self.mass)
-        C = C + C.T
+    def assignment_problem(self) -> tuple[FloatArray, FloatArray]:
+        """C, F (K, K), symmetric, with t - r = sum_jl apart[j, l] C[j, l] - nd[j, l] F[j, l]; only they are rearranged."""
+        C = (self.pairs + self.pairs.T) / (2.0 * self.mass)
         np.fill_diagonal(C, 0.0)
-        return C
+        F, (s1, _, _, _, W) = np.zeros_like(C), self.forms
+        s_E = spread(self.forms)
+        if s_E > 0.0 and self.s_nd > 0.0:
+            F = np.outer(self.mu, self.mu) * (self.E - s1 / W) / (W * s_E * self.s_nd)
+            np.fill_diagonal(F, 0.0)
+        return C, F
 
 
 @njit(cache=True, nogil=True)
-def spread(s1, s2, K, shift):  # type: ignore[no-untyped-def]
-    """The standard deviation from the sums of E and E^2 over K (K - 1) pairs, E without its mean `shift` at the start."""
-    n = max(K * (K - 1.0), 1.0)
-    variance = s2 / n - (s1 / n) * (s1 / n)
-    return np.sqrt(variance) if variance > NO_VARIANCE * shift * shift else 0.0
+def spread(forms):  # type: ignore[no-untyped-def]
+    """s_E; 0 if all exemplars are equally far from each other."""
+    s1, s2, W = forms[0], forms[1], forms[4]
+    if W <= 0.0:
+        return 0.0
+    mean = s1 / W
+    variance = s2 / W - mean * mean
+    return np.sqrt(variance) if variance > NO_VARIANCE * mean * mean else 0.0
 
 
 @njit(cache=True, nogil=True)
-def correlation(x, s1, s2, K, shift):  # type: ignore[no-untyped-def]
-    """r from the sums of P E, E and E^2."""
-    s = spread(s1, s2, K, shift)
-    return min(max(x / (K * (K - 1.0) * s), -1.0), 1.0) if s > 0.0 else 0.0
+def far_order(forms, s_nd):  # type: ignore[no-untyped-def]
+    """r from the sums over pairs of fields of mu mu' E, E^2, E nd, nd and 1."""
+    s_E = spread(forms)
+    if s_E == 0.0 or s_nd == 0.0:
+        return 0.0
+    W = forms[4]
+    return (forms[2] / W - (forms[0] / W) * (forms[3] / W)) / (s_E * s_nd)
+
+
+@njit(cache=True, nogil=True)
+def _sums(mu, E, nd, rows, forms):  # type: ignore[no-untyped-def]
+    """rows and forms of the masses mu, summed in order."""
+    for j in range(len(mu)):
+        for l in range(len(mu)):
+            x, e, d = mu[l], E[j, l], nd[j, l]
+            rows[0, j] += x * e
+            rows[1, j] += x * e * e
+            rows[2, j] += x * e * d
+            rows[3, j] += x * d
+            forms[4] += mu[j] * x * (j != l)
+        for k in range(4):
+            forms[k] += mu[j] * rows[k, j]
 
 
 @njit(cache=True, nogil=True)
@@ -192,7 +203,7 @@ def _take(j, d, turn, w, G, nearest, near):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _totals(m, nearest, near, apart, removal):  # type: ignore[no-untyped-def]
+def _totals(m, nearest, near, apart, removal, pairs):  # type: ignore[no-untyped-def]
     """(Q, t sum m); removal[:, j] : their changes if the points of j go to the next nearest and nothing comes instead."""
     loss = torn = 0.0
     for i in range(m.shape[0]):
@@ -201,17 +212,7 @@ def _totals(m, nearest, near, apart, removal):  # type: ignore[no-untyped-def]
         loss += m[i] * a
         removal[0, f] += m[i] * (np.float64(near[1, i]) - a)
         torn += m[i] * apart[f, s]
+        pairs[f, s] += m[i]
         removal[1, f] += m[i] * (apart[s, t] - apart[f, s])
         removal[1, s] += m[i] * (apart[f, t] - apart[f, s])
     return loss, torn
-
-
-@njit(cache=True, nogil=True)
-def _row_sums(P, E, rows):  # type: ignore[no-untyped-def]
-    """Sums of P E, E and E^2 over each row."""
-    for j in range(E.shape[0]):
-        for l in range(E.shape[1]):
-            e = E[j, l]
-            rows[0, j] += P[j, l] * e
-            rows[1, j] += e
-            rows[2, j] += e * e

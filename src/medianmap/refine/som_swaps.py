@@ -15,8 +15,9 @@ with d < b add m (A[j, f] - A[f, s]) for every j but f and s: m to U[f] and -m A
 
     change of t(j) = removal(j) + share(j) + all + sum_p A[j, p] U[p]
 
-The three sums behind r change by those of the row of j: r for every j takes one product of P with the dissimilarities
-of c from all exemplars. So J is known for all j in O(N + K^2), and the best j is tried.
+Where Q (1 + order (t + 1 - r)) falls with the r of now, the new r is computed, too, from the masses of the fields after the
+swap: few of them change. So distant exemplars cannot be bought by quantization; r decides between swaps and may forbid
+one. The j of the least J is taken if that is lower than now.
 
 Order and threads are those of descent.py: candidates in turn, the first that improves. After each swap J is summed from
 scratch, always in the same order, and unless it is less than before to the last bit, the swap is taken back. So no state
@@ -37,7 +38,7 @@ from ..sources.base import IntArray
 from .arrangement import best_arrangement
 from .candidates import EPS, Candidates, Swapped, prepared
 from .descent import LookCount, descended, first_find
-from .map_cost import MapState, correlation
+from .map_cost import MapState, far_order
 from .medoid_swaps import swap_medoids
 
 # What order may cost, see `refine_som`.
@@ -107,8 +108,8 @@ class _SwapMoves:
         """(r, j): the first candidate (row r, the point offset + r) that lowers J, and the neuron j to take it; or (-1, -1)."""
         s = self.state
         return _first_improving(  # type: ignore[no-any-return]
-            rows, offset, self.taken[offset : offset + len(rows)], s.w, s.m, s.order, s.apart, s.P, s.G, s.nearest, s.near,
-            s.shift, s.loss, s.torn, s.mass, s.far, s.removal, s.rows,
+            rows, offset, self.taken[offset : offset + len(rows)], s.w, s.m, s.order, s.apart, s.nd, s.s_nd, s.G, s.nearest,
+            s.near, s.E, s.loss, s.torn, s.mass, s.cost, s.removal, s.pairs, s.mu, s.rows, s.forms,
         )  # fmt: skip
 
     def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
@@ -143,16 +144,19 @@ class _SwapMoves:
 
 
 @njit(cache=True, nogil=True)
-def _first_improving(C, offset, taken, w, m, order, apart, P, G, nearest, near, shift, loss, torn, mass, far, removal, rows):  # type: ignore[no-untyped-def]
-    """(r, j): the first candidate, row r of C, with which J is less for some neuron j, and the best such j; (-1, -1)."""
+def _first_improving(
+    C, offset, taken, w, m, order, apart, nd, s_nd, G, nearest, near, E, loss, torn, mass, cost, removal, pairs, mu, rows, forms,
+):  # type: ignore[no-untyped-def]  # fmt: skip
+    """(r, j): the first candidate, row r of C, that may be taken by some neuron, and the best such j; (-1, -1) if none."""
     N, K = G.shape
-    cost = loss * (1.0 + order * (torn / mass + 1.0 - correlation(far[0], far[1], far[2], K, shift)))
+    r_now = far_order(forms, s_nd)
     off = 2.0 * (N + 4.0 * K) * EPS * cost
     mask = np.zeros((N + 7) // 8 * 8, np.uint8)
     eights = mask.view(np.uint64)
     third = near[2]
     close = np.empty(N + 8, np.int32)
-    share, tears, U, v, x = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K)
+    share, tears, U, v = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K)
+    lost, after, sums = np.zeros(K), np.zeros(K), np.zeros(5)
     for r in range(C.shape[0]):
         if taken[r]:
             continue
@@ -165,23 +169,26 @@ def _first_improving(C, offset, taken, w, m, order, apart, P, G, nearest, near, 
                 for i in range(8 * e, 8 * e + 8):
                     close[n] = i
                     n += mask[i]
-        share[:] = 0.0
-        tears[:] = 0.0
-        U[:] = 0.0
+        share[:], tears[:], U[:], lost[:] = 0.0, 0.0, 0.0, 0.0
         nearer = all_torn = 0.0
-        for at in range(n):
+        n_close, n = n, 0  # of the close points, those with d < b are kept
+        for at in range(n_close):
             i = close[at]
             f, s, h = nearest[0, i], nearest[1, i], nearest[2, i]
             if d[i] == third[i] and w[h] < c:
                 continue
             y, a, b = np.float64(d[i]), np.float64(near[0, i]), np.float64(near[1, i])
             now = apart[f, s]
-            if y < b or (d[i] == near[1, i] and c < w[s]):
+            if y < b or (y == b and c < w[s]):
                 nearer += m[i] * (min(y, a) - a)
                 share[f] += m[i] * (max(y, a) - b)
                 U[f] += m[i]
                 all_torn -= m[i] * now
                 tears[f] += m[i] * now
+                if y < a or (y == a and c < w[f]):
+                    lost[f] += m[i]
+                close[n] = i
+                n += 1
             tears[f] -= m[i] * (apart[s, h] - now)
             tears[s] -= m[i] * (apart[f, h] - now)
         if order > 0.0:
@@ -189,26 +196,73 @@ def _first_improving(C, offset, taken, w, m, order, apart, P, G, nearest, near, 
                 if U[p] != 0.0:
                     for j in range(K):
                         tears[j] += U[p] * apart[p, j]
-            e1 = e2 = 0.0
-            x[:] = 0.0
-            for l in range(K):
-                v[l] = (np.float64(G[c, l]) + np.float64(d[w[l]])) / 2.0 - shift
-                e1 += v[l]
-                e2 += v[l] * v[l]
-            for l in range(K):
-                for j in range(K):
-                    x[j] += v[l] * P[l, j]
-        best, go = cost, -1
+            v[0] = np.nan  # not known yet
+        best, go = cost - off, -1
         for j in range(K):
-            now = loss + nearer + removal[0, j] + share[j]
-            if order > 0.0:
-                fx = far[0] + 2.0 * (x[j] - rows[0, j])
-                f1 = far[1] + 2.0 * (e1 - v[j] - rows[1, j])
-                f2 = far[2] + 2.0 * (e2 - v[j] * v[j] - rows[2, j])
-                t = (torn + all_torn + removal[1, j] + tears[j]) / mass
-                now *= 1.0 + order * (t + 1.0 - correlation(fx, f1, f2, K, shift))
-            if now < best:
-                best, go = now, j
-        if best < cost - off:
+            Q = loss + nearer + removal[0, j] + share[j]
+            if order == 0.0:
+                if Q < best:
+                    best, go = Q, j
+                continue
+            t = (torn + all_torn + removal[1, j] + tears[j]) / mass
+            if not Q * (1.0 + order * max(t + 1.0 - r_now, 0.0)) < cost - off:
+                continue
+            if np.isnan(v[0]):
+                for l in range(K):
+                    v[l] = (np.float64(G[c, l]) + np.float64(d[w[l]])) / 2.0
+            _masses_after(j, close[:n], nearest, m, pairs, mu, lost, after)
+            _forms_after(j, v, E, nd, mu, after, rows, forms, sums)
+            J = Q * (1.0 + order * max(t + 1.0 - far_order(sums, s_nd), 0.0))
+            if J < best:
+                best, go = J, j
+        if go >= 0:
             return r, go
     return -1, -1
+
+
+@njit(cache=True, nogil=True)
+def _masses_after(j, nearer, nearest, m, pairs, mu, lost, after):  # type: ignore[no-untyped-def]
+    """Weights of the fields (K,) once neuron j has the candidate, to which the fields have `lost` in any case.
+
+    Points of j go to their second nearest unless they are among those to which the candidate is nearer than that.
+    """
+    stay = 0.0
+    for l in range(len(mu)):
+        after[l] = mu[l] - lost[l] + pairs[j, l]
+    for i in nearer:
+        if nearest[0, i] == j:
+            after[nearest[1, i]] -= m[i]
+            stay += m[i]
+    after[j] = lost.sum() - lost[j] + stay
+
+
+@njit(cache=True, nogil=True)
+def _forms_after(j, v, E, nd, mu, after, rows, forms, sums):  # type: ignore[no-untyped-def]
+    """The forms (5,) of the masses `after`, with v (K,) in the place of row and column j of E.
+
+    x' B x = mu' B mu + 2 (x - mu)' B mu + (x - mu)' B (x - mu), and few masses change; then the new row is put in.
+    """
+    K = len(mu)
+    sums[:] = forms
+    for l in range(K):
+        x = after[l] - mu[l]
+        if x == 0.0:
+            continue
+        sums[4] -= after[l] * after[l] - mu[l] * mu[l]
+        for k in range(4):
+            sums[k] += 2.0 * x * rows[k, l]
+        for q in range(K):
+            y = after[q] - mu[q]
+            if y != 0.0:
+                e, d = E[l, q], nd[l, q]
+                sums[0] += x * y * e
+                sums[1] += x * y * e * e
+                sums[2] += x * y * e * d
+                sums[3] += x * y * d
+    twice = 2.0 * after[j]
+    for l in range(K):
+        if l != j:
+            e, x = E[j, l], twice * after[l]
+            sums[0] += x * (v[l] - e)
+            sums[1] += x * (v[l] * v[l] - e * e)
+            sums[2] += x * (v[l] - e) * nd[j, l]
