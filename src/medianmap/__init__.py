@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .explore.width_front import width_front
     from .patches.clusterer import PatchClusterer
     from .readers import read
+    from .refine.arrangement import arrange
     from .report import report
     from .sources import as_dissimilarity
     from .sources.all_pairs import all_pairs
@@ -47,6 +48,7 @@ _NAMES = {
     ".sources": ("as_dissimilarity",),
     ".sources.all_pairs": ("all_pairs",),
     ".readers": ("read",),
+    ".refine.arrangement": ("arrange",),
     ".explore.beta_path": ("beta_path",),
     ".explore.health": ("check_dissimilarity",),
     ".explore.k_path": ("k_path",),
@@ -63,7 +65,7 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [  # noqa: RUF022
     "__version__", "BatchKMeans", "BatchNeuralGas", "BatchSOM", "MedianKMeans", "MedianNeuralGas", "MedianSOM",
     "PatchClusterer", "PrototypeClassifier", "RelationalKMeans", "RelationalNeuralGas", "RelationalSOM",
-    "all_pairs", "as_dissimilarity", "beta_path", "check_dissimilarity", "k_path", "label_report", "load",
+    "all_pairs", "arrange", "as_dissimilarity", "beta_path", "check_dissimilarity", "k_path", "label_report", "load",
     "load_breast_cancer", "load_chromosomes", "load_globins", "load_iris", "read", "report", "save",
     "simulate_chromosomes", "simulate_protein_families", "width_front",
 ]  # fmt: skip

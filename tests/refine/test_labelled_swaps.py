@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from support.maps import blob_distances, blobs
 
-from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier
+from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, PrototypeClassifier
 from medianmap.core.label_term import LabelTerm
 from medianmap.core.labels import training_labels
+from medianmap.refine import refine_som
 from medianmap.refine.labelled import labelled_source
 from medianmap.sources import ALL, as_dissimilarity
 
@@ -96,3 +97,22 @@ def test_patches_and_weights(rng):
     clf = PrototypeClassifier(passes, beta=0.5).fit(X, y, sample_weight=np.where(np.arange(240) % 2, 1.0, 2.0))
     assert clf.estimator_.multiplicities_.sum() == 360
     assert clf.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("beta", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("refine", [None, "swap"])
+def test_a_som_lowers_its_cost_in_d_beta(rng, beta, refine):
+    """And the label vectors are those that the exemplars' fields make."""
+    D, y = blob_distances(rng, n=80, centers=9), np.arange(80) % 3
+    som = MedianSOM((3, 4), metric="precomputed", refine=refine, sigma_end=0.01, random_state=0)
+    clf = PrototypeClassifier(som, beta=beta).fit(D, y)
+    w, lattice, B = clf.estimator_.medoid_indices_, clf.estimator_.lattice_, d_beta(D, y, beta)
+    again = refine_som(B, w, lattice)
+    if refine is not None:
+        np.testing.assert_array_equal(again.medoids, w)
+    else:
+        np.testing.assert_array_equal(refine_som(B, w, lattice, max_swaps=0).medoids, w)
+    Y, one_hot = clf.prototype_labels_, np.eye(3)[y]
+    field = (beta * D[:, w] + (1 - beta) * ((one_hot[:, None] - Y[None]) ** 2).sum(axis=2)).argmin(axis=1)
+    for j in np.unique(field):
+        np.testing.assert_allclose(Y[j], one_hot[field == j].mean(axis=0), atol=1e-9)

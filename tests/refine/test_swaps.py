@@ -10,8 +10,8 @@ from support.maps import blob_distances
 from support.strategies import cases, matrix
 
 from medianmap import MedianKMeans
-from medianmap.refine import candidates, swap_medoids, swap_som
-from medianmap.refine import medoid_swaps as kernel
+from medianmap.core.neighborhood import make_lattice
+from medianmap.refine import candidates, descent, refine_som, swap_medoids
 from medianmap.sources import DenseSource, as_dissimilarity
 
 
@@ -115,8 +115,8 @@ def test_ties_lead_on_and_threads_and_blocks_change_nothing(rng, monkeypatch):
     np.testing.assert_array_equal(swap_medoids(D, start, plateau=True, max_swaps=10**6).medoids, plain.medoids)
     fitted = MedianKMeans(120, metric="precomputed", init=start, refine="swap").fit(D)
     np.testing.assert_array_equal(fitted.medoid_indices_, walked.medoids)
-    monkeypatch.setattr(kernel, "PATIENCE", 8)
-    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
+    monkeypatch.setattr(descent, "PATIENCE", 8)
+    monkeypatch.setattr(descent, "WORTH_THREADS", 0)
     monkeypatch.setattr(candidates, "LARGEST_BLOCK", 64)
     again = swap_medoids(D, start, plateau=True, n_jobs=3)
     np.testing.assert_array_equal(again.medoids, walked.medoids)
@@ -133,7 +133,7 @@ def test_kicks_go_on_as_from_a_new_start(rng, symmetric, K):
     result = swap_medoids(D, w, m, kicks=8)
     draws = np.random.default_rng(0)
     total = 0
-    for share in np.resize(kernel.KICKED, 8):
+    for share in np.resize(descent.KICKED, 8):
         n = min(max(1, round(share * K)), 70 - K)
         kicked, free = w.copy(), np.setdiff1d(np.arange(70), w)
         gone, new = draws.choice(K, n, replace=False), draws.choice(free, n, replace=False)
@@ -148,8 +148,8 @@ def test_kicks_go_on_as_from_a_new_start(rng, symmetric, K):
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_threads_change_nothing(rng, dtype, symmetric, monkeypatch):
-    monkeypatch.setattr(kernel, "PATIENCE", 8)
-    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
+    monkeypatch.setattr(descent, "PATIENCE", 8)
+    monkeypatch.setattr(descent, "WORTH_THREADS", 0)
     D = blob_distances(rng, 500, 12).astype(dtype)
     if not symmetric:
         D *= rng.uniform(0.9, 1.1, D.shape).astype(dtype)
@@ -168,9 +168,9 @@ def test_blocks_change_nothing(rng, monkeypatch):
     whole = swap_medoids(D, start)
     monkeypatch.setattr(candidates, "rows_fit", lambda source: False)
     monkeypatch.setattr(candidates, "LARGEST_BLOCK", 7)
-    monkeypatch.setattr(kernel, "WORTH_THREADS", 0)
+    monkeypatch.setattr(descent, "WORTH_THREADS", 0)
     for n_jobs in (1, 3):
-        monkeypatch.setattr(kernel, "PATIENCE", 3)
+        monkeypatch.setattr(descent, "PATIENCE", 3)
         np.testing.assert_array_equal(swap_medoids(D, start, n_jobs=n_jobs).medoids, whole.medoids)
 
 
@@ -252,8 +252,8 @@ def test_memory_map_is_only_read(rng, tmp_path):
     start = [1, 20, 30]
     stored = as_dissimilarity(tmp_path / "D.npy")
     np.testing.assert_array_equal(swap_medoids(stored, start).medoids, swap_medoids(D, start).medoids)
-    H = np.full((3, 3), 0.1) + np.eye(3)
-    np.testing.assert_array_equal(swap_som(stored, start, H).medoids, swap_som(D, start, H).medoids)
+    lattice = make_lattice((1, 3))
+    np.testing.assert_array_equal(refine_som(stored, start, lattice).medoids, refine_som(D, start, lattice).medoids)
 
 
 def test_kicks_end_in_optima_that_are_never_worse():

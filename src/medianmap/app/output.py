@@ -156,7 +156,7 @@ def printed(name: str) -> Iterator[Path]:
 # What is counted in a stage whose name does not say it.
 UNITS = {
     "reading": "kB", "patches": "objects", "assignment": "objects", "sample": "objects", "health": "entries",
-    "swaps": "candidates", "moves": "neurons", "layout": "steps",
+    "swaps": "candidates", "layout": "steps",
 }  # fmt: skip
 
 

@@ -158,9 +158,6 @@ class BaseMap(
         """The prototypes of the previous fit among the points `keep` of `space`; ValueError if they are not there."""
         raise NotImplementedError
 
-    def _check_beta(self, beta: float) -> None:
-        """ValueError if the map cannot be trained with labels that count 1 - beta."""
-
     def _distinct_start(self) -> bool:
         """Whether an explicit start must not name a point twice."""
         return False

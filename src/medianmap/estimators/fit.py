@@ -11,7 +11,6 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral
 from threading import local
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,7 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from ..core.assignment import Assignment, nearest
-from ..core.engine import OnEpoch, Problem, State, anneal, looked_at, run_all, start_points
+from ..core.engine import OnEpoch, Problem, State, anneal, labelled, looked_at, run_all, start_points
 from ..core.label_term import LabelTerm
 from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
@@ -41,6 +40,10 @@ logger = logging.getLogger("medianmap")
 
 # Kicks out of the optimum that swaps reach from the exemplars of an annealed map.
 KICKS = 8
+# The same on a lattice, where the exemplars are arranged anew after each.
+MAP_KICKS = 4
+# Exchanges per neuron of a SOM whose exemplars replace combinations, unless it is refined.
+EXCHANGES = 2
 
 # Where to continue from: a state, or what finds the prototypes of the previous fit among the points that count.
 GoOnFrom: TypeAlias = State | Callable[[Space, IntArray], NDArray[Any]] | None
@@ -53,8 +56,9 @@ class Plan:
     sigmas : (n_epochs,) annealing, one entry per epoch; after it at most max_settling epochs at sigma_end.
     sigma_warm : where sigma starts when a trained map is continued: neighbours mix, distant prototypes do not.
     as_combinations : whether to anneal combinations of the data, and only then to take data points as prototypes.
-    only_swaps : whether to train by swaps alone, without epochs.
+    only_swaps : whether to train by swaps alone, without epochs, if by swaps at all.
     refine : whether to exchange exemplars at the end, max_swaps times at most.
+    order : what the order of a lattice may cost in quantization, see refine/map_cost.py.
     distinct : whether no two prototypes may share a point.
     """
 
@@ -67,6 +71,7 @@ class Plan:
     only_swaps: bool = False
     refine: bool = False
     max_swaps: int | None = None
+    order: float = 0.0
     distinct: bool = False
     neighborhood: str = "exponential"
     n_jobs: int | None = None
@@ -123,8 +128,6 @@ def train_map(
         that among the points that count; training continues from there after a short annealing.
     """
     map_._check_parameters()
-    if supervision is not None:
-        map_._check_beta(supervision.beta)
     K, called = map_._size()
     with reporting(map_.verbose), limited(map_.n_jobs):
         # The points that count, and where prototypes live.
@@ -229,14 +232,18 @@ def train_from(
     if plan.only_swaps:
         state = looked_at(problem, start, plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
-        return refined(problem, plan, state)
+        return refined(problem, plan, state) if plan.refine else state
     settling = isinstance(start, State) and len(sigmas) == 1
     if plan.as_combinations and not settling:  # exemplars that only have to settle were combinations before
         space = exemplar_space(problem).combinations()
         start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
         state = anneal(replace(problem, space=space), start, sigmas, *schedule)
         places = exemplars(problem, plan, space.distances(state.prototypes))
-        start, sigmas = State(places, state.labels, state.history), np.array([plan.sigma_end])
+        start, sigmas = State(places, state.labels, state.history, state.converged), np.array([plan.sigma_end])
+    if plan.as_combinations and plan.assignment.lattice is not None:
+        # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
+        state = looked_at(problem, start, plan.sigma_end) if settling else labelled(problem, start, plan.sigma_end)
+        return refined(problem, plan, state)
     state = anneal(problem, start, sigmas, *schedule)
     return refined(problem, plan, state) if plan.refine else state
 
@@ -251,8 +258,8 @@ def exemplars(problem: Problem, plan: Plan, G: FloatArray) -> IntArray:
     """(K,) data points that replace combinations at the dissimilarities G (N, K).
 
     Each takes the nearest free point. Where a point represents few others, or others that a neighbour represents nearly
-    as well, it is better used elsewhere: at most K exchanges that lower the quantization error. Not on a lattice, whose
-    order they would tear, and not with labels, which they do not see.
+    as well, it is better used elsewhere: at most K exchanges that lower the quantization error. Not on a lattice, where
+    `refined` exchanges them with an eye on the order, and not with labels, which they do not see.
     """
     places = snapped(G, plan.distinct)
     if problem.supervised or plan.assignment.lattice is not None:
@@ -264,27 +271,31 @@ def exemplars(problem: Problem, plan: Plan, G: FloatArray) -> IntArray:
 def refined(problem: Problem, plan: Plan, state: State) -> State:
     """The exemplars after swaps that lower the quantization error, with labels in d_beta; on a lattice the map's cost.
 
-    Beside annealing a descent takes little time, so the best of a few is taken.
+    Beside annealing a descent takes little time, so the best of a few is taken. Exemplars of a lattice that is not to
+    be refined are exchanged a few times, and arranged.
     """
     source, m, term, lattice = exemplar_space(problem).source, problem.m, problem.label_term, plan.assignment.lattice
-    labels = state.labels
+    labels, annealed = state.labels, plan.assignment.anneals
     if term is not None and problem.supervised:
         with_labels = labelled_source(source, term)
         source = with_labels
-    limits: dict[str, Any] = {"max_swaps": plan.max_swaps, "n_jobs": plan.n_jobs}
+    limits: dict[str, Any] = {
+        "max_swaps": plan.max_swaps if plan.refine else EXCHANGES * len(state.prototypes),
+        "kicks": 0 if not annealed else KICKS if lattice is None else MAP_KICKS,
+        "n_jobs": plan.n_jobs,
+    }
     if lattice is not None:
-        weights = partial(lattice.weights, neighborhood=plan.neighborhood)
-        swapped = refine_som(source, state.prototypes, lattice, plan.sigma_end, m, weights=weights, **limits)
+        swapped = refine_som(source, state.prototypes, lattice, m, order=plan.order, **limits)
     else:
-        annealed = plan.assignment.anneals
-        swapped = swap_medoids(
-            source, state.prototypes, m, plateau=not annealed, kicks=KICKS if annealed else 0, **limits
-        )
+        swapped = swap_medoids(source, state.prototypes, m, plateau=not annealed, **limits)
     if term is not None:
         G = problem.space.distances(swapped.medoids)
-        first = with_labels.labels_of(swapped.medoids) if problem.supervised else labels
-        labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, first)
-    converged = state.converged and swapped.converged
+        if problem.supervised:
+            labels = with_labels.labels_of(swapped.medoids)
+        elif lattice is not None:  # exemplars have changed places
+            labels = labelled(problem, swapped.medoids, plan.sigma_end).labels
+        labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, labels)
+    converged = state.converged and (swapped.converged or not plan.refine)
     return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swapped.n_swaps, converged=converged)
 
 

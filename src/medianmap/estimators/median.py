@@ -14,11 +14,19 @@ from ..core.spaces import MedianSpace, Space
 from ..search import CHOICES, check_search_fits
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import ROWS_PER_STEP, take
-from ..utils.checks import check_choice, check_count
+from ..utils.checks import check_choice, check_count, check_share
 from ..utils.threads import in_steps
 from .base import DissimilarityMap, KMeansMap, NeuralGasMap, SOMMap, among, source_of
 from .fit import Plan
-from .parameters import ANNEALINGS, COLLISIONS, REFINEMENTS, MedianParameters, documented, parameters
+from .parameters import (
+    ANNEALINGS,
+    COLLISIONS,
+    REFINEMENTS,
+    MedianParameters,
+    MedianSOMParameters,
+    documented,
+    parameters,
+)
 
 
 class MedianMap(MedianParameters, DissimilarityMap):
@@ -33,10 +41,6 @@ class MedianMap(MedianParameters, DissimilarityMap):
         check_choice(self.refine, "refine", REFINEMENTS)
         if self.max_swaps is not None:
             check_count(self.max_swaps, "max_swaps", at_least=0)
-
-    def _check_beta(self, beta: float) -> None:
-        if self.refine is not None and beta < 1 and self._on_lattice:
-            raise ValueError("refine='swap' of a SOM does not support labels; set refine=None, or beta=1.")
 
     def _distinct_start(self) -> bool:
         return self.collisions == "distinct"
@@ -56,8 +60,9 @@ class MedianMap(MedianParameters, DissimilarityMap):
         plan = super()._plan(K)
         # Swaps alone end where no epoch of K-means could move a prototype, and sooner, unless few are allowed.
         free = self.annealing == "auto" and self.refine is not None and self.max_swaps is None
+        none = self.annealing == "none" or (free and not plan.assignment.anneals)
         return replace(
-            plan, as_combinations=self.annealing != "median", only_swaps=free and not plan.assignment.anneals,
+            plan, as_combinations=self.annealing != "median", only_swaps=none,
             refine=self.refine is not None, max_swaps=self.max_swaps, distinct=self._distinct_start(),
             n_jobs=self.n_jobs,
         )  # fmt: skip
@@ -153,11 +158,12 @@ class MedianNeuralGas(MedianMap, NeuralGasMap):
 
 @documented
 @parameters
-class MedianSOM(MedianMap, SOMMap):
+class MedianSOM(MedianSOMParameters, MedianMap, SOMMap):
     """Self-organizing map whose prototypes are data points, in Heskes' version, which has a cost function.
 
     Minimises sum_i m_i sum_l h(nd(I*(i), l)) d(x_i, w_l), where nd is the distance on the lattice and I*(i) the neuron
-    for which the inner sum is least.
+    for which the inner sum is least. Data points then take the place of combinations, and are exchanged for others and
+    with each other (see `order`), unless annealing="median".
 
     See Also
     --------
@@ -172,3 +178,10 @@ class MedianSOM(MedianMap, SOMMap):
     >>> som.lattice_.positions.shape, som.labels_.shape, som.cluster_centers_.shape
     ((12, 2), (150,), (12, 4))
     """
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_share(self.order, "order")
+
+    def _plan(self, K: int) -> Plan:
+        return replace(super()._plan(K), order=float(self.order))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from textwrap import fill, indent
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-ANNEALINGS = ("auto", "median", "relational")
+ANNEALINGS = ("auto", "median", "relational", "none")
 COLLISIONS = ("distinct", "noise", "allow")
 INITS = ("random", "k-medoids++", "embedding")
 LATTICES = ("hexagonal", "rectangular")
@@ -107,8 +107,10 @@ class MedianParameters(DissimilarityParameters):
         _choice(*ANNEALINGS),
         '"median": prototypes are data points all the way, as in the chapter. "relational": they are combinations of '
         "the data until sigma_end, then the nearest data points, of which at most K are exchanged for better ones (not "
-        'on a lattice and not with labels); this gives better maps and takes longer. "auto": relational, except for '
-        'K-means with refine="swap" and no max_swaps, where swaps alone reach the same end sooner.'))  # fmt: skip
+        "with labels; of a SOM at most 2 K, and they are arranged on the lattice); this gives better maps and takes "
+        'longer. "none": the data points that `init` gives are taken as they are, or refined. "auto": relational, '
+        'except for K-means with refine="swap" and no max_swaps, where swaps alone reach the same end sooner.'
+    ))  # fmt: skip
     collisions: str = field(default="distinct", metadata=about(
         _choice(*COLLISIONS),
         '"distinct": no two prototypes share a point. "noise": the dissimilarities that the assignment sees are '
@@ -120,8 +122,8 @@ class MedianParameters(DissimilarityParameters):
     refine: str | None = field(default=None, metadata=about(
         '{"swap"} or None',
         '"swap": after training, exemplars are exchanged for other data points as long as that lowers the quantization '
-        "error (with labels: that of d_beta). A SOM lowers its own cost instead, so that the order on the lattice is "
-        "kept; it does not support labels then."))  # fmt: skip
+        "error (with labels: that of d_beta). Of a SOM it lowers a cost in which the order on the lattice counts, too "
+        "(see `order`), and neurons exchange exemplars as well."))  # fmt: skip
     max_swaps: int | None = field(default=None, metadata=about(
         "int or None", "Largest number of exchanges; None sets no limit."))  # fmt: skip
 
@@ -133,6 +135,19 @@ class MedianParameters(DissimilarityParameters):
         ),
         "n_swaps_": ("int", 'Number of exchanges, with refine="swap".'),
     }
+
+
+@parameters
+class MedianSOMParameters:
+    """What a SOM has whose prototypes are data points."""
+
+    order: float = field(default=0.1, metadata=about(
+        "float",
+        "What order on the lattice may cost, as a share of the quantization error: exemplars are exchanged to lower "
+        "Q (1 + order (t + 1 - r)), where Q is the summed dissimilarity of the points to their exemplars, t the "
+        "topographic error and r how well dissimilarities between exemplars go with distances on the lattice. With 0 "
+        'they are the best exemplars that swaps find, and laid out as well as those can be. Without effect if '
+        'annealing="median" and refine=None.'))  # fmt: skip
 
 
 @parameters

@@ -108,7 +108,6 @@ def beta_path(
     estimator: Any = classifier.estimator
     check_estimator(estimator)
     grid = check_values(betas, "betas", check_beta, "[0.9, 0.5, 0.1]", always=[1.0])[::-1]
-    estimator._check_beta(grid[-1])
     K, called = estimator._size()
     given, m = check_data(estimator, X, sample_weight)
     labels = training_labels(y, m, stacklevel=3)

@@ -4,9 +4,9 @@ Of the cost of a map (map_cost.py) an arrangement p, neuron k taking exemplar p_
 
     f(p) = sum_kl [k, l apart] C[p_k, p_l] - sum_kl nd[k, l] F[p_k, p_l]
 
-C[j, l] is the share of the points that have the exemplars j and l as their nearest two (half of it in each direction),
-F[j, l] how much further than the mean j and l are from each other, times the weights of their fields, in units that make
-the second sum r. This is a quadratic assignment problem. An exchange of two neurons' exemplars changes f by
+C[j, l] is the share of the points that have the exemplars j and l as their nearest two, half of it in each direction;
+F[j, l] how much further than the mean j and l are from each other, times the weights of their fields, in units that
+make the second sum r. This is a quadratic assignment problem. An exchange of two neurons' exemplars changes f by
 
     2 sum_l (A[j, l] - A[k, l]) (B[k, l] - B[j, l])      (l other than j and k)
 
@@ -28,7 +28,7 @@ from numba import njit
 from ..core.neighborhood import Lattice, make_lattice
 from ..core.quality import topographic_error
 from ..sources import ALL, as_dissimilarity
-from ..sources.base import FloatArray, IntArray, plain
+from ..sources.base import IntArray, plain
 from ..sources.checks import refuse_bad_entries
 from ..utils.checks import check_weights
 from .map_cost import MapState
@@ -46,15 +46,15 @@ class Arranged:
     """Exemplars on a lattice, in the order of its neurons.
 
     medoid_indices (K,) : the data points that are the exemplars. labels (N,) : the neuron nearest to each point.
-    topographic_error : share of the points whose two nearest exemplars do not touch. correlation : of the exemplars'
-    dissimilarities with their distances on the lattice. before : the same two of the order in which they were given.
+    topographic_error : share of the points whose two nearest exemplars do not touch. far_order : r, how well the
+    dissimilarities between exemplars go with their distances on the lattice. before : both, of the order as given.
     """
 
     medoid_indices: IntArray
     labels: IntArray
     lattice: Lattice
     topographic_error: float
-    correlation: float
+    far_order: float
     before: tuple[float, float]
 
 
@@ -64,8 +64,8 @@ def arrange(
 ) -> Arranged:  # fmt: skip
     """Lay exemplars from anywhere out on a lattice: which of them they are does not change, only where each one sits.
 
-    Minimises the topographic error less the correlation of the exemplars' dissimilarities with their distances on the
-    lattice.
+    Minimises t - r: the topographic error, less the correlation of dissimilarities between exemplars with their
+    distances on the lattice, where exemplars count by the points they represent (refine/map_cost.py).
 
     Parameters
     ----------
@@ -94,14 +94,20 @@ def arrange(
 def located(exemplars: Any, n: int, ids: Sequence[str] | None) -> IntArray:
     """Exemplars, given as indices of n points or as their ids, as indices (K,), all different."""
     w = np.asarray(exemplars)
-    if w.ndim == 1 and w.dtype.kind in "UO" and all(isinstance(each, str) for each in w.tolist()):
+    names = w.tolist()
+    if w.ndim == 1 and len(w) and all(isinstance(name, str) for name in names):
         if ids is None:
-            raise ValueError(f"The exemplar {w[0]!r} is an id, but the data have none; pass indices of data points.")
+            raise ValueError(
+                f"The exemplar {names[0]!r} is an id, but the data have none; pass indices of data points."
+            )
         place = {name: k for k, name in enumerate(ids)}
-        lost = [each for each in w.tolist() if each not in place]
+        lost = [name for name in names if name not in place]
         if lost:
-            raise ValueError(f"The exemplar {lost[0]!r} is not among the ids of the data; {len(lost)} of {len(w)} are not.")
-        w = np.array([place[each] for each in w.tolist()])
+            raise ValueError(
+                f"The exemplar {lost[0]!r} is not among the ids of the data ({len(lost)} of {len(w)} are not); leave "
+                "out those that are not, or pass all data."
+            )
+        w = np.array([place[name] for name in names])
     if w.ndim != 1 or not len(w) or w.dtype.kind not in "iu":
         raise ValueError("The exemplars must be a list of one or more indices of data points, or of their ids.")
     outside = w[(w < 0) | (w >= n)]
@@ -119,13 +125,13 @@ def check_fits(K: int, lattice: Lattice) -> None:
     if K != rows * cols:
         fits = max(k for k in range(1, int(K**0.5) + 1) if K % k == 0)
         raise ValueError(
-            f"There are {K} exemplars for the {rows * cols} neurons of a {rows}x{cols} grid; give one for every neuron, "
-            f"or take a grid of {fits}x{K // fits}."
+            f"There are {K} exemplars for the {rows * cols} neurons of a {rows}x{cols} grid; give one for every "
+            f"neuron, or take a grid of {fits}x{K // fits}."
         )
 
 
 def _order_of(state: MapState, lattice: Lattice) -> tuple[float, float]:
-    return topographic_error(state.G, lattice, state.m), state.correlation
+    return topographic_error(state.G, lattice, state.m), state.r
 
 
 def best_arrangement(state: MapState, rng: np.random.Generator) -> IntArray:
@@ -223,8 +229,8 @@ def _settle(near, C, nd, F, p):  # type: ignore[no-untyped-def]
     while idle < K:
         for j in range(K):
             idle += 1
-            for k in range(K):
-                x = _change(near, C, nd, F, j, k) if k != j else 0.0
+            for k in range(j + 1, K):
+                x = _change(near, C, nd, F, j, k)
                 if x < -ROUNDING:
                     _exchange(C, F, p, j, k)
                     f += x

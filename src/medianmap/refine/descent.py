@@ -6,14 +6,15 @@ discarded. The result is that of one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import cycle
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import cycle, islice
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.base import panels
+from ..sources.base import IntArray, panels
 from ..utils.threads import outer_threads, run_chunks, step, stop_if_asked
 from .candidates import Candidates
 
@@ -23,6 +24,8 @@ PATIENCE = 128
 WORTH_THREADS = 2000
 # Candidates that a thread looks at per chunk.
 AHEAD = 32
+# Shares of the exemplars that kicks replace, in turn: a few stay near the optimum, many leave its neighbourhood.
+KICKED = (0.05, 0.25, 0.1, 0.5)
 
 
 class Improvable(Protocol):
@@ -95,3 +98,21 @@ def first_find(look: Callable[[slice], int], n: int, n_jobs: int | None) -> int:
 
     run_chunks(look_at, list(panels(n, AHEAD)), n_jobs)
     return int(found.min(initial=n))
+
+
+def drawn(kicks: int, n: int) -> Iterator[Callable[[IntArray], IntArray]]:
+    """So many functions, each of which replaces some of the best exemplars (K,) so far by random ones of n points."""
+    if not kicks:
+        return  # making a generator takes longer than some of the smallest fits' swaps
+    rng = np.random.default_rng(0)
+    for share in islice(cycle(KICKED), kicks):
+        yield partial(_kicked, n, share, rng)
+
+
+def _kicked(n: int, share: float, rng: np.random.Generator, best: IntArray) -> IntArray:
+    start = best.copy()
+    free = np.setdiff1d(np.arange(n), start)
+    many = min(max(1, round(share * len(start))), len(free))
+    gone = rng.choice(len(start), many, replace=False)
+    start[gone] = rng.choice(free, many, replace=False)
+    return start

@@ -4,15 +4,15 @@
     t(w) = sum_i m_i [n1(i), n2(i) do not touch] / sum_i m_i       near order: the topographic error
     r(w) = mean of (E[j, l] - mean E) nd(j, l) / (s_E s_nd)        far order: do distant neurons have distant exemplars?
 
-n1(i) and n2(i) are the nearest and the second nearest exemplar of point i; of equally near ones that of the lower point
-comes first, whatever its neuron. E[j, l] = (D[w_j, w_l] + D[w_l, w_j]) / 2, and the means are over all pairs of points
-of different fields, of which n1 j and n1 l have the share mu_j mu_l / W. s_E is the standard deviation of E over the same
-pairs, s_nd that of nd over all pairs of neurons: r is the correlation of E and nd but for s_nd, which is a constant, so
-that r is linear in where exemplars sit. Without it, exemplars of few points, which are often the most distant, would
-decide the order of all. Where E does not vary, or nd, r is 0.
+n1(i) and n2(i) are the nearest and the second nearest exemplar of point i; of equally near ones, that of the lower
+point. E[j, l] = (D[w_j, w_l] + D[w_l, w_j]) / 2, and the means are over all pairs of points of different fields, of
+which the fields of j and l have the share mu_j mu_l / W. s_E is the standard deviation of E over the same pairs, s_nd
+that of nd over all pairs of neurons: r is the correlation of E and nd but for s_nd, which is a constant, so that r is
+linear in where exemplars sit. Were pairs of exemplars counted instead, those of few points, which are often the most
+distant, would decide the order of all. Where E does not vary, or nd, r is 0.
 
-So an exchange of two neurons' exemplars changes neither Q nor which exemplars are nearest to whom: t and r are sums over
-pairs of neurons, and change by O(K) terms.
+So an exchange of two neurons' exemplars changes neither Q nor which exemplars are nearest to whom: t and r are sums
+over pairs of neurons, and change by O(K) terms.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class MapState:
         itself = np.eye(K, dtype=bool)
         E[itself] = 0.0
         nd = lattice.distances
-        apart = 1.0 - (lattice.neighbors | itself)
+        apart = np.where(lattice.neighbors | itself, 0.0, 1.0)
         s_nd = float(nd[~itself].std()) if len(np.unique(nd[~itself])) > 1 else 0.0
         state = cls(w.copy(), m, order, nd, apart, s_nd, G, nearest, near, E)
         state.measure()
         return state
 
     def measure(self) -> None:
-        """Sum everything from scratch, always in the same order: the cost is a function of the state to the last bit."""
+        """Sum everything from scratch, always in one order: the cost is a function of the state to the last bit."""
         K = len(self.w)
         self.removal, self.pairs = np.zeros((2, K)), np.zeros((K, K))
         self.rows, self.forms = np.zeros((4, K)), np.zeros(5)
@@ -110,7 +110,7 @@ class MapState:
         self.measure()
 
     def assignment_problem(self) -> tuple[FloatArray, FloatArray]:
-        """C, F (K, K), symmetric, with t - r = sum_jl apart[j, l] C[j, l] - nd[j, l] F[j, l]; only they are rearranged."""
+        """C, F (K, K), symmetric, with t - r = sum_jl apart[j, l] C[j, l] - nd[j, l] F[j, l]; both are rearranged."""
         C = (self.pairs + self.pairs.T) / (2.0 * self.mass)
         np.fill_diagonal(C, 0.0)
         F, (s1, _, _, _, W) = np.zeros_like(C), self.forms
@@ -192,9 +192,7 @@ def _take(j, d, turn, w, G, nearest, near):  # type: ignore[no-untyped-def]
                     _insert(i, k, G[i, k], nearest, near)
         elif d[i] <= near[2, i]:
             place = 0
-            while place < 3 and (
-                near[place, i] < d[i] or (near[place, i] == d[i] and w[nearest[place, i]] < w[j])
-            ):
+            while place < 3 and (near[place, i] < d[i] or (near[place, i] == d[i] and w[nearest[place, i]] < w[j])):
                 place += 1
             for k in range(2, place, -1):
                 nearest[k, i], near[k, i] = nearest[k - 1, i], near[k - 1, i]
@@ -204,7 +202,7 @@ def _take(j, d, turn, w, G, nearest, near):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _totals(m, nearest, near, apart, removal, pairs):  # type: ignore[no-untyped-def]
-    """(Q, t sum m); removal[:, j] : their changes if the points of j go to the next nearest and nothing comes instead."""
+    """(Q, t sum m); removal[:, j] : their changes if the points of j go to the next nearest, and nothing replaces j."""
     loss = torn = 0.0
     for i in range(m.shape[0]):
         f, s, t = nearest[0, i], nearest[1, i], nearest[2, i]

@@ -51,12 +51,10 @@ from ..sources.base import FloatArray, IntArray, panels
 from ..utils.checks import check_count
 from ..utils.threads import stop_if_asked
 from .candidates import EPS, UNDERFLOW, Candidates, Swapped, prepared
-from .descent import LookCount, descended, first_find
+from .descent import LookCount, descended, drawn, first_find
 
 # Points whose nearest medoids are found together.
 TILE = 1024
-# Shares of the medoids that kicks replace, in turn: a few stay near the optimum, many leave its neighbourhood.
-KICKED = (0.05, 0.25, 0.1, 0.5)
 
 
 def swap_medoids(
@@ -80,22 +78,16 @@ def swap_medoids(
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
     check_count(kicks, "kicks", at_least=0)
-    shares = np.resize(KICKED, kicks if max_swaps is None and len(w) < candidates.n else 0)
-    looks = LookCount(candidates.n, 1 + len(shares))
+    if max_swaps is not None or len(w) == candidates.n:
+        kicks = 0
+    looks = LookCount(candidates.n, 1 + kicks)
     state = _MedoidState.of(candidates, w, weights)
     best = _descended(candidates, state, most, n_jobs, looks)
     if plateau and max_swaps is None:
         best = _beyond_ties(candidates, state, best, n_jobs, looks)
-    if not kicks:  # making a generator takes longer than some of the smallest fits' swaps
-        return best
-    rng = np.random.default_rng(0)
-    for share in islice(cycle(KICKED), kicks):
-        kicked = best.medoids.copy()
-        free = np.setdiff1d(np.arange(candidates.n), kicked)
-        n = min(max(1, round(share * len(w))), len(free))
-        gone = rng.choice(len(w), n, replace=False)
-        kicked[gone] = rng.choice(free, n, replace=False)
-        other = _descended(candidates, _MedoidState.of(candidates, kicked, weights), most, n_jobs, looks)
+    for kicked in drawn(kicks, candidates.n):
+        state = _MedoidState.of(candidates, kicked(best.medoids), weights)
+        other = _descended(candidates, state, most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
     return best
@@ -119,9 +111,7 @@ def _beyond_ties(
     return best if other.loss >= best.loss else replace(other, n_swaps=best.n_swaps + swaps + other.n_swaps)
 
 
-def _descended(
-    candidates: Candidates, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount
-) -> Swapped:
+def _descended(candidates: Candidates, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount) -> Swapped:
     """The optimum reached from a state, which is changed in place."""
     swaps, converged = descended(candidates, state, most, n_jobs, looks)
     return Swapped(state.w.copy(), swaps, inertia(state.near[:, None], state.m), converged)

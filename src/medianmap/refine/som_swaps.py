@@ -1,27 +1,27 @@
 """Swaps on a SOM: exemplars exchanged for other points while J = Q (1 + order (t + 1 - r)) falls (see map_cost.py).
 
-As for medoids alone (medoid_swaps.py), one pass over the points gives, for one candidate c, the change of Q and of t for
-every neuron j that could take it. Let f, s, h be the nearest, second and third nearest exemplar of point i, at a <= b <= e,
-m its weight, A[j, l] = 1 where two neurons do not touch, and d = D[i, c]. The pair (f, s) decides what i adds to t. If
-neuron j takes c,
+As for medoids alone (medoid_swaps.py), one pass over the points gives, for one candidate c, the change of Q and of t
+for every neuron j that could take it. Let f, s, h be the nearest, second and third nearest exemplar of point i, at the
+dissimilarities a <= b <= e, m its weight, A[j, l] = 1 where two neurons do not touch, and d = D[i, c]. The pair (f, s)
+decides what i adds to t. If neuron j takes c,
 
-    j other than f and s    the pair is (j, f) if d < b, whatever the order, and (f, s) otherwise;
+    j other than f and s    the pair is (j, f) if d < b, in some order, and (f, s) otherwise;
     j = f                   the pair is again (f, s) if d < e, as c sits where f sat, and (s, h) otherwise;
     j = s                   the pair is again (f, s) if d < e, and (f, h) otherwise.
 
-So with removal(j) = sum over f = j of m (A[s, h] - A[f, s]) + sum over s = j of m (A[f, h] - A[f, s]), which no candidate
-changes, a point with d >= e adds nothing more, and the few others take their part of removal(f) and removal(s) back; those
-with d < b add m (A[j, f] - A[f, s]) for every j but f and s: m to U[f] and -m A[f, s] to one sum for all j. Then
+So let removal(j) = sum over f = j of m (A[s, h] - A[f, s]) + sum over s = j of m (A[f, h] - A[f, s]), the same for all
+candidates. A point with d >= e adds nothing more, and the few others take their parts of removal(f) and removal(s)
+back; those with d < b add m (A[j, f] - A[f, s]) for all j but f and s: m to U[f], and -m A[f, s] to a sum for all j:
 
-    change of t(j) = removal(j) + share(j) + all + sum_p A[j, p] U[p]
+    change of t sum m = removal(j) + share(j) + all + sum_p A[j, p] U[p]
 
-Where Q (1 + order (t + 1 - r)) falls with the r of now, the new r is computed, too, from the masses of the fields after the
-swap: few of them change. So distant exemplars cannot be bought by quantization; r decides between swaps and may forbid
-one. The j of the least J is taken if that is lower than now.
+Where Q (1 + order (t + 1 - r)) falls with the r of now, the new r is computed, too, from the weights of the fields
+after the swap; few of them change. The j of the least J is taken if J is lower than now. So r decides between swaps and
+may forbid one, but cannot buy one: distant exemplars, which raise it, would be paid in quantization.
 
-Order and threads are those of descent.py: candidates in turn, the first that improves. After each swap J is summed from
-scratch, always in the same order, and unless it is less than before to the last bit, the swap is taken back. So no state
-occurs twice, whatever the rounding, and the search ends.
+Candidates are tried in turn, and the first that improves is taken (descent.py). After each swap J is summed from
+scratch, always in the same order, and the swap is taken back unless J is lower than before. So no state occurs twice,
+whatever the rounding, and the search ends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ..core.neighborhood import Lattice
 from ..sources.base import IntArray
 from .arrangement import best_arrangement
 from .candidates import EPS, Candidates, Swapped, prepared
-from .descent import LookCount, descended, first_find
+from .descent import LookCount, descended, drawn, first_find
 from .map_cost import MapState, far_order
 from .medoid_swaps import swap_medoids
 
@@ -47,13 +47,13 @@ ORDER = 0.1
 
 def refine_som(
     D: Any, prototypes: Any, lattice: Lattice, m: Any = None, *, order: float = ORDER, max_swaps: int | None = None,
-    n_jobs: int | None = None,
+    kicks: int = 0, n_jobs: int | None = None,
 ) -> Swapped:  # fmt: skip
     """Lower J = Q (1 + order (t + 1 - r)) by two kinds of moves, in turn until there is none of either.
 
-    An exemplar is exchanged for another point; or two neurons exchange their exemplars. Q is the summed dissimilarity of
-    the points to their nearest exemplars, t the topographic error and r the correlation of the exemplars' dissimilarities
-    with their distances on the lattice.
+    An exemplar is exchanged for another point, or two neurons exchange their exemplars. Q is the summed dissimilarity
+    of the points to their nearest exemplars, t the topographic error, and r how well the dissimilarities between
+    exemplars go with their distances on the lattice, at most about 1.
 
     Parameters
     ----------
@@ -61,28 +61,48 @@ def refine_som(
     prototypes : (K,) indices of data points, one per neuron, to start from.
     lattice : of K neurons.
     m : (N,) weights > 0; ones by default.
-    order : by what share Q may rise at most for a map without tears. With 0 swaps lower Q alone, and the arrangement
-        makes of it what it can.
-    max_swaps : largest number of exchanges for points; None for as many as are needed. The arrangement that ends the
-        search is made in any case.
+    order : by what share Q may rise to make a map without tears of one that is all torn. With 0, swaps lower Q alone,
+        and the arrangement makes of it what it can.
+    max_swaps : largest number of exchanges for points, None for as many as are needed; the arrangement is not counted.
+    kicks : number of times that some exemplars of the best map so far are replaced by random points and moves continue
+        from there; the best map is kept. Ignored with max_swaps.
     n_jobs : number of threads; the result does not depend on it.
 
-    The loss is Q; it may be higher than at the start, J is not.
+    The loss is Q. It may be higher than at the start; J is not.
     """
     candidates, w, weights, most = prepared(D, prototypes, m, max_swaps)
     if len(w) == 1:  # no order, and no second nearest exemplar
         return swap_medoids(candidates.source, w, weights, max_swaps=max_swaps, n_jobs=n_jobs)
-    G = np.ascontiguousarray(candidates.rows(w).T)
-    state = MapState.of(G, w, weights, lattice, order)
-    moves = _SwapMoves(state, np.isin(np.arange(candidates.n), w))
-    rng, looks, swaps = np.random.default_rng(0), LookCount(candidates.n), 0
+    if max_swaps is not None or len(w) == candidates.n:
+        kicks = 0
+    looks = LookCount(candidates.n, 1 + kicks)
+
+    def refined(start: IntArray) -> tuple[MapState, int, bool]:
+        G = np.array(candidates.rows(start).T, order="C")
+        state = MapState.of(G, start, weights, lattice, order)
+        return state, *_moved(candidates, state, most, n_jobs, looks)
+
+    best, swaps, converged = refined(w)
+    for kicked in drawn(kicks, candidates.n):
+        other, more, ended = refined(kicked(best.w))
+        if other.cost < best.cost:
+            best, swaps, converged = other, swaps + more, ended
+    return Swapped(best.w.copy(), swaps, best.loss, converged)
+
+
+def _moved(
+    candidates: Candidates, state: MapState, most: int, n_jobs: int | None, looks: LookCount
+) -> tuple[int, bool]:
+    """Both kinds of moves in turn, in place; the number of swaps, and whether there is none left."""
+    moves = _SwapMoves(state, np.isin(np.arange(candidates.n), state.w))
+    rng, swaps = np.random.default_rng(0), 0
     done, converged = descended(candidates, moves, most, n_jobs, looks)
     while _arranged(state, rng) and converged:
         swaps += done
         done, converged = descended(candidates, moves, most - swaps, n_jobs, looks)
         if not done:
             break  # and what was arranged is unchanged
-    return Swapped(state.w.copy(), swaps + done, state.loss, converged)
+    return swaps + done, converged
 
 
 def _arranged(state: MapState, rng: np.random.Generator) -> bool:
@@ -105,12 +125,15 @@ class _SwapMoves:
     taken: NDArray[np.bool_]
 
     def _look(self, rows: NDArray[Any], offset: int) -> tuple[int, int]:
-        """(r, j): the first candidate (row r, the point offset + r) that lowers J, and the neuron j to take it; or (-1, -1)."""
+        """(r, j): the first candidate (row r, the point offset + r) that improves, and the neuron j to take it.
+
+        (-1, -1) if there is none.
+        """
         s = self.state
-        return _first_improving(  # type: ignore[no-any-return]
-            rows, offset, self.taken[offset : offset + len(rows)], s.w, s.m, s.order, s.apart, s.nd, s.s_nd, s.G, s.nearest,
-            s.near, s.E, s.loss, s.torn, s.mass, s.cost, s.removal, s.pairs, s.mu, s.rows, s.forms,
-        )  # fmt: skip
+        taken, sums = self.taken[offset : offset + len(rows)], (s.order, s.loss, s.torn, s.mass, s.cost)
+        lattice, order = (s.apart, s.nd, s.s_nd), (s.E, s.removal, s.pairs, s.mu, s.rows, s.forms)
+        r, j = _first_improving(rows, offset, taken, s.w, s.m, s.G, s.nearest, s.near, sums, *lattice, *order)
+        return r, j
 
     def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
         def look(chunk: slice) -> int:
@@ -144,11 +167,12 @@ class _SwapMoves:
 
 
 @njit(cache=True, nogil=True)
-def _first_improving(
-    C, offset, taken, w, m, order, apart, nd, s_nd, G, nearest, near, E, loss, torn, mass, cost, removal, pairs, mu, rows, forms,
-):  # type: ignore[no-untyped-def]  # fmt: skip
-    """(r, j): the first candidate, row r of C, that may be taken by some neuron, and the best such j; (-1, -1) if none."""
+def _first_improving(  # type: ignore[no-untyped-def]
+    C, offset, taken, w, m, G, nearest, near, sums, apart, nd, s_nd, E, removal, pairs, mu, rows, forms
+):
+    """(r, j): the first candidate, row r of C, that some neuron may take, and the best such j; (-1, -1) if none."""
     N, K = G.shape
+    order, loss, torn, mass, cost = sums
     r_now = far_order(forms, s_nd)
     off = 2.0 * (N + 4.0 * K) * EPS * cost
     mask = np.zeros((N + 7) // 8 * 8, np.uint8)
@@ -156,7 +180,7 @@ def _first_improving(
     third = near[2]
     close = np.empty(N + 8, np.int32)
     share, tears, U, v = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K)
-    lost, after, sums = np.zeros(K), np.zeros(K), np.zeros(5)
+    lost, after, later = np.zeros(K), np.zeros(K), np.zeros(5)
     for r in range(C.shape[0]):
         if taken[r]:
             continue
@@ -211,8 +235,8 @@ def _first_improving(
                 for l in range(K):
                     v[l] = (np.float64(G[c, l]) + np.float64(d[w[l]])) / 2.0
             _masses_after(j, close[:n], nearest, m, pairs, mu, lost, after)
-            _forms_after(j, v, E, nd, mu, after, rows, forms, sums)
-            J = Q * (1.0 + order * max(t + 1.0 - far_order(sums, s_nd), 0.0))
+            _forms_after(j, v, E, nd, mu, after, rows, forms, later)
+            J = Q * (1.0 + order * max(t + 1.0 - far_order(later, s_nd), 0.0))
             if J < best:
                 best, go = J, j
         if go >= 0:

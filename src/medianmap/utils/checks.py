@@ -74,6 +74,11 @@ def check_nonnegative(value: Any, name: str) -> float:
     return _number(value, name, ">= 0 and finite", lambda x: 0 <= x < np.inf)
 
 
+def check_share(value: Any, name: str) -> float:
+    """A number in [0, 1]."""
+    return _number(value, name, "in [0, 1]", lambda x: 0 <= x <= 1)
+
+
 def check_beta(value: Any) -> float:
     """A number in (0, 1]."""
     return _number(value, "beta", "in (0, 1], where 1 leaves the labels out of training", lambda x: 0 < x <= 1)
