@@ -99,7 +99,9 @@ class Space(Protocol):
         return P
 
     def n_moved(self, before: Any, after: Any) -> int:
-        """How many prototypes differ."""
+        """How many prototypes differ; all, if there are more or fewer now."""
+        if before.shape != after.shape:
+            return len(after)
         return int(np.count_nonzero((before != after).reshape(len(before), -1).any(axis=1)))
 
     # --- what the folders above ask
@@ -226,8 +228,7 @@ class RelationalSpace(_OnSource):
     def n_moved(self, before: FloatArray | FieldCombinations, after: FloatArray | FieldCombinations) -> int:
         if isinstance(before, FieldCombinations) and isinstance(after, FieldCombinations):
             return len(after) if len(before) != len(after) else before.n_moved(after)
-        before, after = self.as_array(before), self.as_array(after)
-        return len(after) if before.shape != after.shape else super().n_moved(before, after)
+        return super().n_moved(self.as_array(before), self.as_array(after))
 
     @cached_property
     def _sums(self) -> FieldSums:

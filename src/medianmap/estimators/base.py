@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -427,4 +428,5 @@ class SOMMap(SOMParameters, AnnealedMap):
         lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
         # From a higher sigma a short annealing ends in worse maps than it began with.
         assignment = OnLattice(lattice, self.neighborhood, check_flag(self.normalized, "normalized"))
-        return self._annealed(assignment, lattice.diameter / 2, sigma_warm=0.5)
+        plan = self._annealed(assignment, lattice.diameter / 2, sigma_warm=max(0.5, 2 * float(self.sigma_end)))
+        return replace(plan, arrange=check_flag(self.arrange, "arrange"))

@@ -28,6 +28,7 @@ from ..core.neighborhood import geometric
 from ..core.quality import inertia
 from ..core.spaces import MedianSpace, Space, snapped
 from ..refine import refine_som, swap_medoids
+from ..refine.arrangement import exchanged_places
 from ..refine.labelled import labelled_source, settled_labels
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_n_prototypes, check_weights
@@ -43,7 +44,7 @@ KICKS = 8
 # The same on a lattice, where the exemplars are arranged anew after each.
 MAP_KICKS = 4
 # Exchanges per neuron of a SOM whose exemplars replace combinations, unless it is refined.
-EXCHANGES = 2
+EXCHANGES = 8
 
 # Where to continue from: a state, or what finds the prototypes of the previous fit among the points that count.
 GoOnFrom: TypeAlias = State | Callable[[Space, IntArray], NDArray[Any]] | None
@@ -58,6 +59,7 @@ class Plan:
     as_combinations : whether to anneal combinations of the data, and only then to take data points as prototypes.
     only_swaps : whether to train by swaps alone, without epochs, if by swaps at all.
     refine : whether to exchange exemplars at the end, max_swaps times at most.
+    arrange : whether neurons of a lattice exchange prototypes at the end.
     order : what the order of a lattice may cost in quantization, see refine/map_cost.py.
     distinct : whether no two prototypes may share a point.
     """
@@ -71,6 +73,7 @@ class Plan:
     only_swaps: bool = False
     refine: bool = False
     max_swaps: int | None = None
+    arrange: bool = False
     order: float = 0.0
     distinct: bool = False
     neighborhood: str = "exponential"
@@ -152,7 +155,9 @@ def train_map(
             starts = [explicit]
             if explicit is None:
                 lattice = plan.assignment.lattice
-                starts = [start_points(map_.init, training, K, m[keep], rng, lattice) for _ in range(map_.n_init)]
+                # The plane is laid out once: further starts would be the same, so they are random.
+                inits = [map_.init, *["random" if map_.init == "embedding" else map_.init] * (map_.n_init - 1)]
+                starts = [start_points(init, training, K, m[keep], rng, lattice) for init in inits]
             best = best_of(problem, plan, starts, rng, map_)
         else:
             before = go_on_from
@@ -240,12 +245,21 @@ def train_from(
         state = anneal(replace(problem, space=space), start, sigmas, *schedule)
         places = exemplars(problem, plan, space.distances(state.prototypes))
         start, sigmas = State(places, state.labels, state.history, state.converged), np.array([plan.sigma_end])
-    if plan.as_combinations and plan.assignment.lattice is not None:
+    if plan.as_combinations and plan.arrange:
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
         state = looked_at(problem, start, plan.sigma_end) if settling else labelled(problem, start, plan.sigma_end)
         return refined(problem, plan, state)
     state = anneal(problem, start, sigmas, *schedule)
-    return refined(problem, plan, state) if plan.refine else state
+    if plan.refine:
+        return refined(problem, plan, state)
+    return rearranged(problem, state) if plan.arrange else state
+
+
+def rearranged(problem: Problem, state: State) -> State:
+    """Neurons exchange prototypes where that mends the order on the lattice; which prototypes there are stays."""
+    assert problem.assignment.lattice is not None
+    p = exchanged_places(problem.space.distances(state.prototypes), problem.m, problem.assignment.lattice)
+    return replace(state, prototypes=state.prototypes[p], labels=state.labels[p] if len(state.labels) else state.labels)
 
 
 def exemplar_space(problem: Problem) -> MedianSpace:

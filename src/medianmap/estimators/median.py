@@ -63,6 +63,7 @@ class MedianMap(MedianParameters, DissimilarityMap):
         none = self.annealing == "none" or (free and not plan.assignment.anneals)
         return replace(
             plan, as_combinations=self.annealing != "median", only_swaps=none,
+            arrange=plan.arrange and self.annealing != "median",
             refine=self.refine is not None, max_swaps=self.max_swaps, distinct=self._distinct_start(),
             n_jobs=self.n_jobs,
         )  # fmt: skip

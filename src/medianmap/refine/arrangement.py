@@ -27,8 +27,9 @@ from numba import njit
 
 from ..core.neighborhood import Lattice, make_lattice
 from ..core.quality import topographic_error
+from ..core.spaces import snapped
 from ..sources import ALL, as_dissimilarity
-from ..sources.base import IntArray, plain
+from ..sources.base import FloatArray, IntArray, plain
 from ..sources.checks import refuse_bad_entries
 from ..utils.checks import check_weights
 from .map_cost import MapState
@@ -132,6 +133,15 @@ def check_fits(K: int, lattice: Lattice) -> None:
 
 def _order_of(state: MapState, lattice: Lattice) -> tuple[float, float]:
     return topographic_error(state.G, lattice, state.m), state.r
+
+
+def exchanged_places(G: FloatArray, m: FloatArray, lattice: Lattice) -> IntArray:
+    """p (K,): neuron k is to take the prototype p[k] of any kind, from which points are G (N, K) away.
+
+    The point nearest to a prototype stands for it where prototypes are compared with each other.
+    """
+    state = MapState.of(np.array(G, order="C"), snapped(G, distinct=True), m, lattice, 0.0)
+    return best_arrangement(state, np.random.default_rng(0))
 
 
 def best_arrangement(state: MapState, rng: np.random.Generator) -> IntArray:
