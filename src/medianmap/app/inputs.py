@@ -13,6 +13,7 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..estimators.parameters import MapParameters, PlaneStart
 from .output import note
 from .settings import CONFIG, MAPS, MOST_ALL_PAIRS, USUAL_PATCH, FitSettings, grid_text, settings_beside
 
@@ -310,6 +311,7 @@ def completed(settings: FitSettings, metric: str) -> FitSettings:
         epochs=settings.epochs or epochs,
         sigma_end=settings.sigma_end or getattr(own, "sigma_end", None),
         neighborhood=settings.neighborhood or getattr(own, "neighborhood", None),
+        init=settings.init or (PlaneStart.init if settings.map == "som" else MapParameters.init),
     )
 
 

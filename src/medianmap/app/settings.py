@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._version import __version__
-from ..estimators.parameters import ANNEALINGS, INITS, NEIGHBORHOODS
+from ..estimators.parameters import ANNEALINGS, INITS, NEIGHBORHOODS, PlaneStart
 from ..estimators.parameters import KMeansParameters as KMeans
 from ..estimators.parameters import MedianParameters as Median
 from ..estimators.parameters import NeuralGasParameters as Gas
@@ -141,7 +141,10 @@ class FitSettings:
         None, "How weights fall with rank or with distance on the grid; by default "
         f"{SOM.neighborhood} of a som and {Gas.neighborhood} of a gas.", choices=NEIGHBORHOODS, sets=("neighborhood",),
     )  # fmt: skip
-    init: str = setting(Median.init, "How prototypes start.", choices=INITS, sets=("init",))
+    init: str | None = setting(
+        None, f"How prototypes start; by default {PlaneStart.init} of a som, {Median.init} of others.", choices=INITS,
+        sets=("init",),
+    )  # fmt: skip
     n_init: int = setting(
         Median.n_init, "Number of starts, of which the best is kept.", at_least=1, metavar="N", sets=("n_init",)
     )
@@ -369,7 +372,7 @@ def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
         for name in ("grid", "k", "sigma_start"):
             kept.pop(name, None)
         if given.get("map", kept.get("map", "som")) != config.get("map", "som"):
-            for name in ("epochs", "sigma_end", "neighborhood"):
+            for name in ("epochs", "sigma_end", "neighborhood", "init"):
                 kept.pop(name, None)
     if given.get("metric", kept.get("metric")) != kept.get("metric"):
         kept.pop("params", None)

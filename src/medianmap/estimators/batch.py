@@ -12,7 +12,7 @@ from ..core.vectors import VectorSpace, squared_distances
 from ..sources.base import FloatArray, IntArray
 from ..sources.checks import check_vectors
 from .base import BaseMap, KMeansMap, NeuralGasMap, SOMMap
-from .parameters import BatchParameters, documented, parameters
+from .parameters import BatchParameters, PlaneStart, documented, parameters
 
 
 class BatchMap(BatchParameters, BaseMap):
@@ -102,7 +102,7 @@ class BatchNeuralGas(BatchMap, NeuralGasMap):
 
 @documented
 @parameters
-class BatchSOM(BatchMap, SOMMap):
+class BatchSOM(PlaneStart, BatchMap, SOMMap):
     """Batch self-organizing map of vectors, in Heskes' version, which has a cost function.
 
     Minimises sum_i m_i sum_l h(nd(I*(i), l)) |x_i - w_l|^2, where nd is the distance on the lattice and I*(i) the
