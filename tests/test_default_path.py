@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.maps import METHODS, blob_distances, estimator, reference_of
+from support.maps import METHODS, blob_distances, estimator, reference_of, unarranged
 
 from medianmap import PrototypeClassifier, reference
 from medianmap.estimators.fit import as_generator
@@ -31,7 +31,8 @@ def test_default_maps_end_where_the_reference_ends(method, seed, K):
     start = rng.permutation(len(D))[:K]
     # The mean of two points of equal weight is equally far from both, and rounding would choose the exemplar.
     m = rng.uniform(1, 3, len(D))
-    fitted = estimator(method, K, metric="precomputed", init=start, annealing="auto").fit(D, sample_weight=m)
+    params = {"metric": "precomputed", "init": start, "annealing": "auto", **unarranged(method)}
+    fitted = estimator(method, K, **params).fit(D, sample_weight=m)
     w, _, costs = expected(method, K, start, D, m=m)
     assert fitted.medoid_indices_.tolist() == w.tolist()
     assert len(fitted.history_) == len(costs)
@@ -44,7 +45,7 @@ def test_labels_are_learned_as_in_the_reference(method):
     D, rng = without_ties(3)
     K, y = 4, rng.integers(0, 2, len(D))
     start = rng.permutation(len(D))[:K]
-    map_ = estimator(method, K, metric="precomputed", init=start, annealing="auto")
+    map_ = estimator(method, K, metric="precomputed", init=start, annealing="auto", **unarranged(method))
     classifier = PrototypeClassifier(map_, beta=0.4).fit(D, y)
     w, Y, _ = expected(method, K, start, D, y=np.eye(2)[y], beta=0.4)
     assert classifier.estimator_.medoid_indices_.tolist() == w.tolist()

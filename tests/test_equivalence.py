@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.maps import BATCH, METHODS, SOMS, blob_distances, blobs, estimator, reference_fit
+from support.maps import BATCH, METHODS, SOMS, blob_distances, blobs, estimator, reference_fit, unarranged
 from support.strategies import cases
 
 from medianmap import MedianSOM
@@ -50,7 +50,7 @@ def test_batch_maps_equal_the_reference(method, seed, n, features, weighted):
     m = rng.uniform(0.5, 3, n) if weighted else np.ones(n)
     start = X[rng.permutation(n)[:K]]
     expected, costs = reference_fit(method, K, start, X=X, m=m)
-    fitted = estimator(method, K, BATCH, init=start).fit(X, sample_weight=m)
+    fitted = estimator(method, K, BATCH, init=start, **unarranged(method)).fit(X, sample_weight=m)
     np.testing.assert_array_equal(fitted.cluster_centers_, expected)
     np.testing.assert_allclose(fitted.history_["cost"], costs, rtol=1e-12, atol=1e-300)
 

@@ -2,14 +2,12 @@
 
 import functools
 import inspect
-import json
-import zipfile
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.maps import BATCH, EPOCHS, MEDIAN, blob_distances, blobs, estimator, grid_of
+from support.maps import BATCH, EPOCHS, MEDIAN, blob_distances, blobs, estimator, grid_of, unarranged
 from support.strategies import cases
 
 from medianmap import MedianNeuralGas, MedianSOM, PatchClusterer, load, reference, save
@@ -145,7 +143,8 @@ def test_batch_maps_equal_the_reference(method, seed):
     X = blobs(rng, n=40, features=2)
     m, start = rng.uniform(0.5, 3, 40), X[rng.permutation(40)[:9]]
     expected, _, costs = reference_fit(method, 9, start, 0.3, X=X, m=m)
-    fitted = estimator(method, 9, BATCH, init=start, neighborhood="gaussian", sigma_end=0.3)
+    params = {"init": start, "neighborhood": "gaussian", "sigma_end": 0.3, **unarranged(method)}
+    fitted = estimator(method, 9, BATCH, **params)
     np.testing.assert_array_equal(fitted.fit(X, sample_weight=m).cluster_centers_, expected)
     np.testing.assert_allclose(fitted.history_["cost"], costs, rtol=1e-12, atol=1e-300)
 
@@ -173,26 +172,19 @@ def test_the_shape_makes_a_difference_and_another_word_is_refused(method, rng):
 
 @pytest.mark.parametrize("family", [MEDIAN, BATCH], ids=["median", "batch"])
 @pytest.mark.parametrize("method", ANNEALED)
-def test_the_shape_is_a_keyword_whose_default_is_the_exponential(method, family):
+def test_the_shape_is_a_keyword(method, family):
     parameter = inspect.signature(family[method]).parameters["neighborhood"]
-    assert (parameter.default, parameter.kind) == ("exponential", inspect.Parameter.KEYWORD_ONLY)
+    default = {"gas": "exponential", "som": "gaussian"}[method]
+    assert (parameter.default, parameter.kind) == (default, inspect.Parameter.KEYWORD_ONLY)
 
 
 @pytest.mark.parametrize("method", ANNEALED)
-def test_models_come_back_and_older_files_mean_the_exponential(method, tmp_path, rng):
-    fitted = estimator(method, 6, neighborhood="gaussian", random_state=0).fit(blobs(rng))
-    save(fitted, tmp_path / "new")
-    assert load(tmp_path / "new").neighborhood == "gaussian"
-    with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
-        for name in new.namelist():
-            content = new.read(name)
-            if name == "model.json":
-                header = json.loads(content)
-                del header["params"]["neighborhood"]
-                content = json.dumps(header).encode()
-            old.writestr(name, content)
-    loaded = load(tmp_path / "old")
-    assert loaded.neighborhood == "exponential"
+@pytest.mark.parametrize("neighborhood", NEIGHBORHOODS)
+def test_models_come_back_with_their_shape(method, neighborhood, tmp_path, rng):
+    fitted = estimator(method, 6, neighborhood=neighborhood, random_state=0).fit(blobs(rng))
+    save(fitted, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert loaded.neighborhood == neighborhood
     np.testing.assert_array_equal(loaded.medoid_indices_, fitted.medoid_indices_)
 
 

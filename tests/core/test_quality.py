@@ -207,7 +207,7 @@ def test_a_trained_som_is_more_ordered_than_a_shuffled_one(rng):
 def test_a_summary_tells_majority_and_purity_of_every_neuron(rng):
     D = np.abs(np.subtract.outer([0.0, 1, 2, 50, 51, 90], [0.0, 1, 2, 50, 51, 90]))
     y = ["x", "x", "y", "y", "y", "x"]
-    fitted = MedianSOM((1, 3), metric="precomputed", init=[1, 3, 5], sigma_start=0.01, n_epochs=2).fit(D)
+    fitted = MedianSOM((1, 3), metric="precomputed", init=[1, 3, 5], annealing="none").fit(D)
     found = summarize(fitted, as_dissimilarity(D, ids=list("abcdef")), y=y)
     assert [(n["majority"], n["hits"]) for n in found["neurons"]] == [("x", 3), ("y", 2), ("x", 1)]
     assert [round(n["purity"], 3) for n in found["neurons"]] == [0.667, 1.0, 1.0]

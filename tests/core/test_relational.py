@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
-from support.maps import BATCH, EPOCHS, METHODS, blob_distances, blobs, estimator, grid_of
+from support.maps import BATCH, EPOCHS, METHODS, blob_distances, blobs, estimator, grid_of, unarranged
 
 from medianmap import (
     MedianNeuralGas,
@@ -165,13 +165,13 @@ def test_beta_path_runs_on_relational_maps(rng):
 @pytest.mark.parametrize("collisions", ["distinct", "allow", "noise"])
 def test_relational_annealing_ends_in_a_fixed_point_of_the_median_map(method, collisions, rng):
     D, K = blob_distances(rng, n=80), 9
-    params = {"metric": "precomputed", "collisions": collisions, "random_state": 0}
+    params = {"metric": "precomputed", "collisions": collisions, "random_state": 0, **unarranged(method)}
     fitted = estimator(method, K, **params | {"annealing": "relational"}).fit(D)
     assert fitted.medoid_indices_.shape == (K,)
     if collisions == "noise":
         return
     assert fitted.converged_
-    sigma = {} if method == "kmeans" else {"sigma_start": 0.01, "sigma_end": 0.01}
+    sigma = {} if method == "kmeans" else {"sigma_start": fitted.sigma_end}
     again = estimator(method, K, **params | {"annealing": "median", "init": fitted.medoid_indices_} | sigma).fit(D)
     np.testing.assert_array_equal(again.medoid_indices_, fitted.medoid_indices_)
     if collisions == "distinct":
@@ -181,8 +181,9 @@ def test_relational_annealing_ends_in_a_fixed_point_of_the_median_map(method, co
 @pytest.mark.parametrize("method", METHODS)
 def test_history_goes_on_from_the_relational_epochs_into_the_median_ones(method, rng):
     D, K = blob_distances(rng, n=80), 9
-    median = estimator(method, K, metric="precomputed", annealing="relational", init=np.arange(K)).fit(D)
-    relational = estimator(method, K, RELATIONAL, metric="precomputed", init=np.arange(K)).fit(D)
+    params = {"metric": "precomputed", "init": np.arange(K), **unarranged(method)}
+    median = estimator(method, K, annealing="relational", **params).fit(D)
+    relational = estimator(method, K, RELATIONAL, **params).fit(D)
     n = relational.n_iter_
     assert median.n_iter_ > n
     np.testing.assert_array_equal(median.history_[:n], relational.history_)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.maps import BATCH, METHODS, blob_distances, blobs, estimator, reference_of
+from support.maps import BATCH, METHODS, blob_distances, blobs, estimator, reference_of, unarranged
 from support.strategies import cases
 
 from medianmap import PrototypeClassifier, reference
@@ -71,7 +71,9 @@ def test_supervised_batch_maps_equal_the_reference(method, seed, n, weighted, sc
     K = int(rng.integers(1, min(n, 9) + 1))
     m = rng.integers(1, 5, n).astype(float) if weighted else np.ones(n)
     start = X[rng.permutation(n)[:K]]
-    clf = PrototypeClassifier(estimator(method, K, BATCH, init=start), 0.4, label_scale="mean" if scaled else None)
+    clf = PrototypeClassifier(
+        estimator(method, K, BATCH, init=start, **unarranged(method)), 0.4, label_scale="mean" if scaled else None
+    )
     clf.fit(X, y, sample_weight=m)
     scale = VectorSpace(X).mean(m) or 1.0 if scaled else 1.0
     expected, labels, _ = supervised_reference(method, K, start, X=X, m=m, y=y, beta=0.4, scale=scale)

@@ -133,7 +133,7 @@ def test_the_chapters_ideas_save_terms(rng):
     def terms(estimator):
         return estimator.fit(D).history_["terms"].sum()
 
-    som = {s: terms(MedianSOM((1, 20), metric="precomputed", n_epochs=20, random_state=0, search=s))
+    som = {s: terms(MedianSOM((1, 20), metric="precomputed", n_epochs=20, random_state=0, search=s, annealing="median"))
            for s in ("standard", "blocksum", "bound-self", "bound-all", "bound-all-stop")}  # fmt: skip
     assert som["standard"] > 5 * som["blocksum"]
     assert som["blocksum"] > som["bound-all"] > 0.5 * som["bound-all-stop"]

@@ -37,6 +37,11 @@ def estimator(method: str, K: int, family=MEDIAN, **params):
     return family["som"](**({"grid": grid_of(K), "n_epochs": EPOCHS} | SOMS[method] | params))
 
 
+def unarranged(method: str) -> dict[str, bool]:
+    """The parameter with which a SOM ends as reference.py does, its prototypes where training left them."""
+    return {"arrange": False} if method in SOMS else {}
+
+
 def reference_of(method: str, K: int, **params):
     """(weights, sigmas) of reference.py for the same map."""
     if method == "kmeans":

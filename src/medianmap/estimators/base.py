@@ -428,5 +428,7 @@ class SOMMap(SOMParameters, AnnealedMap):
         lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
         # From a higher sigma a short annealing ends in worse maps than it began with.
         assignment = OnLattice(lattice, self.neighborhood, check_flag(self.normalized, "normalized"))
-        plan = self._annealed(assignment, lattice.diameter / 2, sigma_warm=max(0.5, 2 * float(self.sigma_end)))
+        plan = self._annealed(
+            assignment, lattice.diameter / 2, sigma_warm=max(0.5, 1.5 * check_positive(self.sigma_end, "sigma_end"))
+        )
         return replace(plan, arrange=check_flag(self.arrange, "arrange"))
