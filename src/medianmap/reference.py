@@ -7,12 +7,14 @@ Every map is the same two steps, repeated while sigma falls:
 
 By default a median map is annealed with combinations P (K, N) of the data as prototypes, P = A / A.sum(axis=1), and
 only then takes data points: the nearest ones, some of them exchanged for better ones, and the two steps again until
-nothing moves (`fit_by_combinations`).
+nothing moves; those of a SOM are exchanged and arranged on the lattice instead (`fit_by_combinations`).
 
 Labels y (N, C), a row of NaN where there is none, add (1 - beta) |y_i - Y_j|^2 to beta G; Y (K, C) is a mean like W.
 
 Notation: D (N, N), row = data point, column = candidate; G (N, K) from points to prototypes; m (N,) multiplicities.
 """
+
+from itertools import permutations
 
 import numpy as np
 
@@ -208,14 +210,30 @@ def fit(
 # --- the default of median maps: anneal combinations, then take data points -----------------------------
 
 
-def fit_by_combinations(weights, sigmas, start, D, *, m=None, y=None, beta=1.0, scale=1.0, lattice=False, settle=300):
-    """Anneal combinations of the data, take data points in their place, settle. Returns (w, Y, costs)."""
+def fit_by_combinations(
+    weights, sigmas, start, D, *, m=None, y=None, beta=1.0, scale=1.0, lattice=None, order=0.1, settle=300
+):
+    """Anneal combinations of the data, take data points in their place, settle. Returns (w, Y, costs).
+
+    lattice : the (K, K) distances of a SOM's neurons, whose exemplars are exchanged and arranged and do not settle.
+    """
     N, K = len(D), len(start)
     m = np.ones(N) if m is None else np.asarray(m, float)
     told = {"D": D, "m": m, "y": y, "beta": beta, "scale": scale, "settle": settle}
     P, Y, costs = fit(weights, sigmas, np.eye(N)[start], **told)
     w = snap(combination_distances(D, P))
-    if not lattice and beta == 1:  # exchanges would tear a lattice, and do not see labels
+    if lattice is not None:
+        seen = D
+        if beta < 1:  # a candidate has its own label here
+            seen = with_labels(D, y, y, beta, scale)
+        w = exchange_and_arrange(seen, w, lattice, m, order, most=2 * K)
+        if beta < 1:
+            Y, before = y[w], None
+            while before is None or not np.array_equal(before, Y):
+                before = Y
+                Y = label_step(weights(with_labels(D[:, w], y, Y, beta, scale), sigmas[-1], m)[0], y, Y)
+        return w, Y, costs
+    if beta == 1:  # exchanges do not see labels
         w = exchange(D, w, m, most=K)
     w, Y, more = fit(weights, sigmas[-1:], w, Y=Y, **told)
     return w, Y, np.concatenate([costs, more])
@@ -241,4 +259,47 @@ def exchange(D, w, m, most=np.inf):
             w[np.argmin(after)] = c
             swaps, idle = swaps + 1, -1
         idle, c = idle + 1, (c + 1) % N
+    return w
+
+
+def map_parts(D, w, nd, m):
+    """Q, t and r of the map's cost Q (1 + order (t + 1 - r)): quantization, topographic error, order from afar."""
+    N, K = len(D), len(w)
+    nearest = np.array([np.lexsort((w, D[i, w])) for i in range(N)])
+    Q = (m * D[:, w].min(axis=1)).sum()
+    t = np.average((nd[nearest[:, 0], nearest[:, 1]] > 1.2), weights=m) if K > 1 else 0.0
+    field = nearest[:, 0]
+    pairs = np.outer(m, m) * (field[:, None] != field)
+    E, far = ((D + D.T) / 2)[np.ix_(w[field], w[field])], nd[np.ix_(field, field)]
+    spread = nd[~np.eye(K, dtype=bool)].std() if K > 2 else 0.0
+    if not pairs.any() or spread < 1e-9:
+        return Q, t, 0.0
+    E = E - np.average(E, weights=pairs)
+    return Q, t, np.average(E * far, weights=pairs) / (np.sqrt(np.average(E**2, weights=pairs)) * spread)
+
+
+def exchange_and_arrange(D, w, nd, m, order, most):
+    """Lower Q (1 + order (t + 1 - r)) by single swaps, `most` at most, in the order of `exchange`; when there is none
+    left take the best of all arrangements, and so on. A swap must lower the cost also with the r of before."""
+    K, swaps, ended = len(w), 0, False
+    w = exchange(D, w, m, most) if K == 1 else w
+    while K > 1 and not ended:
+        N, idle, c = len(D), 0, 0
+        while idle < N and swaps < most:
+            Q, t, r = map_parts(D, w, nd, m)
+            now, best = Q * (1 + order * max(t + 1 - r, 0)) * (1 - 1e-12), None
+            for j in range(K) if c not in w else ():
+                other = w.copy()
+                other[j] = c
+                Q, t, later = map_parts(D, other, nd, m)
+                J = Q * (1 + order * max(t + 1 - later, 0))
+                if Q * (1 + order * max(t + 1 - r, 0)) < now and J < (now if best is None else best[0]):
+                    best = J, other
+            if best is not None:
+                w, swaps, idle = best[1], swaps + 1, -1
+            idle, c = idle + 1, (c + 1) % N
+        orders = [np.array(p) for p in permutations(w)]
+        costs = [t - r for _, t, r in (map_parts(D, p, nd, m) for p in orders)]
+        ended = min(costs) > costs[0] - 1e-9 or idle < N
+        w = orders[int(np.argmin(costs))] if min(costs) < costs[0] - 1e-9 else w
     return w

@@ -159,12 +159,13 @@ def best_arrangement(state: MapState, rng: np.random.Generator, near_weight: flo
         near[k, : len(row)] = row
     C, F = state.assignment_problem()
     C *= near_weight
-    nd, pairs = state.nd, np.argwhere(state.pairs > 0).astype(np.int32)
-    upto = np.cumsum(state.pairs[pairs[:, 0], pairs[:, 1]])
+    nd = state.nd
+    pairs = np.stack(np.nonzero(np.triu(C)))
+    shares = np.cumsum(C[pairs[0], pairs[1]])
     least = _settle(near, C.copy(), nd, F.copy(), best)
     for _ in range(max(1, TOGETHER // K)):
         p, c, e = np.arange(K), C.copy(), F.copy()
-        f = _anneal(near, c, nd, e, p, pairs, upto, rng, DRAWN * K, HOT / K, COLD / K) + _settle(near, c, nd, e, p)
+        f = _anneal(near, c, nd, e, p, pairs, shares, rng, DRAWN * K, HOT / K, COLD / K) + _settle(near, c, nd, e, p)
         if f < least - ROUNDING:
             least, best = f, p
     return best
@@ -211,11 +212,11 @@ def _exchange(C, F, p, j, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _anneal(near, C, nd, F, p, pairs, upto, rng, n, hot, cold):  # type: ignore[no-untyped-def]
+def _anneal(near, C, nd, F, p, pairs, shares, rng, n, hot, cold):  # type: ignore[no-untyped-def]
     """Try n exchanges drawn at random while the temperature falls from hot to cold; returns the change of f.
 
     Every second exchange puts one of the two nearest exemplars of a point, where they do not touch, beside the other:
-    pairs (P, 2) of exemplars are drawn by the weights of their points, whose sums are `upto` (P,).
+    pairs (2, n) are such exemplars, shares (n,) the sums of their C up to each.
     """
     K = len(p)
     f, place = 0.0, np.arange(K)  # where the exemplars are
@@ -224,9 +225,9 @@ def _anneal(near, C, nd, F, p, pairs, upto, rng, n, hot, cold):  # type: ignore[
         j, k = int(rng.random() * K), int(rng.random() * (K - 1))
         k += k >= j
         if z % 2:
-            i = min(np.searchsorted(upto, rng.random() * upto[-1], side="right"), len(upto) - 1)
+            i = min(np.searchsorted(shares, rng.random() * shares[-1], side="right"), len(shares) - 1)
             first = int(rng.random() * 2)
-            j, other = place[pairs[i, first]], place[pairs[i, 1 - first]]
+            j, other = place[pairs[first, i]], place[pairs[1 - first, i]]
             k = near[other, int(rng.random() * near.shape[1])]
             if k < 0 or k == other or (near[other] == j).any():
                 continue
