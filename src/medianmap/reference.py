@@ -227,12 +227,13 @@ def fit_by_combinations(
         if beta < 1:  # a candidate has its own label here
             seen = with_labels(D, y, y, beta, scale)
         w = exchange_and_arrange(seen, w, lattice, m, order, most=2 * K)
-        if beta < 1:
-            Y, before = y[w], None
-            while before is None or not np.array_equal(before, Y):
-                before = Y
-                Y = label_step(weights(with_labels(D[:, w], y, Y, beta, scale), sigmas[-1], m)[0], y, Y)
-        return w, Y, costs
+        G, settled = D[:, w], beta == 1
+        Y = Y if settled else y[w]
+        while not settled:
+            G, before = with_labels(D[:, w], y, Y, beta, scale), Y
+            Y = label_step(weights(G, sigmas[-1], m)[0], y, Y)
+            settled = np.array_equal(before, Y)
+        return w, Y, np.append(costs, weights(G, sigmas[-1], m)[1])
     if beta == 1:  # exchanges do not see labels
         w = exchange(D, w, m, most=K)
     w, Y, more = fit(weights, sigmas[-1:], w, Y=Y, **told)

@@ -21,11 +21,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from ..core.assignment import Assignment, nearest
-from ..core.engine import OnEpoch, Problem, State, anneal, labelled, looked_at, run_all, start_points
+from ..core.engine import Epoch, OnEpoch, Problem, State, anneal, labelled, looked_at, run_all, start_points
 from ..core.label_term import LabelTerm
 from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
-from ..core.quality import inertia
+from ..core.quality import inertia, quantization_error
 from ..core.spaces import MedianSpace, Space, snapped
 from ..refine import refine_som, swap_medoids
 from ..refine.arrangement import exchanged_places
@@ -244,11 +244,14 @@ def train_from(
         start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
         state = anneal(replace(problem, space=space), start, sigmas, *schedule)
         places = exemplars(problem, plan, space.distances(state.prototypes))
-        start, sigmas = State(places, state.labels, state.history, state.converged), np.array([plan.sigma_end])
+        start, sigmas = replace(state, prototypes=places), np.array([plan.sigma_end])
     if plan.as_combinations and plan.arrange:
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
-        state = looked_at(problem, start, plan.sigma_end) if settling else labelled(problem, start, plan.sigma_end)
-        return refined(problem, plan, state)
+        state = labelled(problem, start, plan.sigma_end)
+        state = replace(state, converged=True) if settling else state
+        state = at_end(problem, refined(problem, plan, state), plan.sigma_end)
+        on_epoch(replace(state.history[-1], run=run))
+        return state
     state = anneal(problem, start, sigmas, *schedule)
     if plan.refine:
         return refined(problem, plan, state)
@@ -311,6 +314,15 @@ def refined(problem: Problem, plan: Plan, state: State) -> State:
         labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, labels)
     converged = state.converged and (swapped.converged or not plan.refine)
     return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swapped.n_swaps, converged=converged)
+
+
+def at_end(problem: Problem, state: State, sigma: float) -> State:
+    """The state with a record of what it costs, as an epoch that moves nothing."""
+    G, term = problem.space.distances(state.prototypes), problem.label_term
+    seen = G if term is None else term.added_to(G, state.labels)
+    cost = problem.assignment(seen, sigma, problem.m)[1]
+    record = Epoch(len(state.history), float(sigma), cost, quantization_error(G, problem.m), 0, 0)
+    return replace(state, history=(*state.history, record))
 
 
 # --- random numbers and the log
