@@ -37,7 +37,8 @@ def without_ties(seed, n=30):
 @settings(max_examples=24)
 def test_default_maps_end_where_the_reference_ends(method, seed, K):
     D, rng = without_ties(seed)
-    K = min(K, 5) if method == "som" else K  # the reference tries all arrangements
+    if method == "som":  # the reference tries all arrangements; in 2 x 2 two neurons may be equal but for rounding
+        K = (2, 3, 5)[K % 3]
     start = rng.permutation(len(D))[:K]
     # The mean of two points of equal weight is equally far from both, and rounding would choose the exemplar.
     m = rng.uniform(1, 3, len(D))

@@ -226,7 +226,7 @@ def fit_by_combinations(
         seen = D
         if beta < 1:  # a candidate has its own label here
             seen = with_labels(D, y, y, beta, scale)
-        w = exchange_and_arrange(seen, w, lattice, m, order, most=2 * K)
+        w = exchange_and_arrange(seen, w, lattice, m, order, most=8 * K)
         G, settled = D[:, w], beta == 1
         Y = Y if settled else y[w]
         while not settled:

@@ -74,20 +74,20 @@ def test_a_refined_som_quantizes_better_and_is_ordered_better(annealing, rng):
 
     assert refined.inertia_ < plain.inertia_
     assert cost(refined) < cost(plain)
+    torn = {som: topographic_error(D[:, som.medoid_indices_], som.lattice_) for som in (refined, plain)}
     if annealing == "median":  # which arranges nothing
-        torn = [topographic_error(D[:, som.medoid_indices_], som.lattice_) for som in (refined, plain)]
-        assert torn[0] < 0.5 * torn[1]
+        assert torn[refined] < torn[plain]
     assert len(set(refined.medoid_indices_.tolist())) == 30
     strict = MedianSOM((5, 6), refine="swap", order=1.0, **params).fit(D)
     assert strict.inertia_ > refined.inertia_
-    assert torn(strict) <= torn(refined)
+    assert cost(strict, order=1.0) < cost(refined, order=1.0)
 
 
 def test_exemplars_of_an_annealed_som_are_exchanged_and_arranged(rng):
     """At most 8 K swaps and the arrangement, in the cost that `order` weighs; no epoch comes after."""
     D = blob_distances(rng, n=200, centers=30)
-    som = MedianSOM((4, 5), metric="precomputed", random_state=0).fit(D)
-    anneal = RelationalSOM((4, 5), metric="precomputed", init="embedding", arrange=False).fit(D)
+    som = MedianSOM((4, 5), metric="precomputed", init=np.arange(20)).fit(D)
+    anneal = RelationalSOM((4, 5), metric="precomputed", init=np.arange(20), arrange=False).fit(D)
     places = snapped(anneal.transform(D), distinct=True)
     expected = refine_som(D, places, som.lattice_, max_swaps=160)
     np.testing.assert_array_equal(som.medoid_indices_, expected.medoids)
@@ -194,7 +194,8 @@ def test_a_single_epoch_of_annealing_comes_before_the_swaps(method, rng):
     plain, refined = (
         estimator(method, 9, refine=refine, **params).set_params(n_epochs=1).fit(D) for refine in (None, "swap")
     )
-    np.testing.assert_array_equal(refined.history_, plain.history_)
+    annealed = slice(None if method == "gas" else -1)  # a SOM's last record is of the exemplars as they ended
+    np.testing.assert_array_equal(refined.history_[annealed], plain.history_[annealed])
     assert refined.history_["sigma"][0] == 2.0
 
 
