@@ -211,7 +211,7 @@ def fit(
 
 
 def fit_by_combinations(
-    weights, sigmas, start, D, *, m=None, y=None, beta=1.0, scale=1.0, lattice=None, order=0.1, settle=300
+    weights, sigmas, start, D, *, m=None, y=None, beta=1.0, scale=1.0, lattice=None, order=0.12, settle=300
 ):
     """Anneal combinations of the data, take data points in their place, settle. Returns (w, Y, costs).
 

@@ -41,10 +41,8 @@ BAD = {
         ["words.fasta", "--map", "kmeans", "--neighborhood", "gaussian"],
         "--neighborhood has no meaning for --map kmeans",
     ),
-    "swaps and labels": (
-        ["words.fasta", "--beta", "0.5", "--labels", "header", "--refine", "swap"],
-        "--refine swap of a SOM does not support labels",
-    ),
+    "order of a gas": (["words.fasta", "--map", "gas", "--order", "0.1"], "--order goes with --map som"),
+    "order above 1": (["words.fasta", "--order", "2"], r"--order is 2.0; .*\[0, 1\]"),
     "negative sigma": (["words.fasta", "--sigma-start", "-1"], "--sigma-start is -1.0"),
     "beta without labels": (["words.fasta", "--beta", "0.5"], "give --labels, or drop --beta"),
     "beta above 1": (["words.fasta", "--beta", "2", "--labels", "header"], r"beta is 2.0; .*\(0, 1\]"),

@@ -296,9 +296,25 @@ def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
 def in_patches(settings: FitSettings, n: int) -> FitSettings:
     """The settings with the size of a patch, where one pass is asked for or n objects are too many for all pairs."""
     asked = settings.stream or settings.tree or settings.max_evaluations is not None
-    if settings.patch is None and (asked or n > MOST_ALL_PAIRS):
+    if settings.exemplars is None and settings.patch is None and (asked or n > MOST_ALL_PAIRS):
         return replace(settings, patch=USUAL_PATCH)
     return settings
+
+
+def exemplars_in(settings: FitSettings, given: Given) -> dict[str, Any]:
+    """The parameters of a map that takes the exemplars of a file as they are; none where the settings name no file."""
+    if settings.exemplars is None:
+        return {}
+    from ..core.neighborhood import make_lattice
+    from ..readers.clusters import read_ids
+    from ..refine.arrangement import check_fits, located
+
+    try:
+        places = located(read_ids(settings.exemplars), len(given), given.ids)
+        check_fits(len(places), make_lattice(settings.grid or (1, len(places))))
+    except ValueError as error:
+        raise ValueError(f"--exemplars {settings.exemplars}: {error}") from None
+    return {"init": places.tolist(), "annealing": "none", "refine": "swap", "max_swaps": 0}
 
 
 def completed(settings: FitSettings, metric: str) -> FitSettings:

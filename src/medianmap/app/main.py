@@ -22,6 +22,7 @@ MODULES = {
         "demo": "Map the 630 globin sequences that come with medianmap.",
         "fit": "Fit a map to a file and write it to a folder.",
     },
+    "arrange": {"arrange": "Lay chosen exemplars out on a grid."},
     "predict": {"predict": "Assign the objects in a file to prototypes and classes."},
     "pictures": {
         "report": "Write an HTML report about a model.",

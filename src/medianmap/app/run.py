@@ -93,6 +93,7 @@ def _fit_given(
 ) -> FitResult:  # fmt: skip
     """The same for points that are read already."""
     settings, notes = _settled(settings, given, len(given))
+    taken = inputs.exemplars_in(settings, given)
     if given.source is None:  # before long work; of a matrix after it is known to be one
         _tell(notes, watch)
         notes = []
@@ -103,7 +104,7 @@ def _fit_given(
     warnings = [f"{given.name}: {finding.sentence}" for finding in health.findings if finding.level == "warning"]
     _tell(notes + warnings, watch)
     if not settings.patch:
-        model, points, source = trained(settings, given, source)
+        model, points, source = trained(settings, given, source, taken)
     else:
         model, points, source = trained_in_patches(settings, given, source, shop, scheduler)
     step("summary", 0, None)
@@ -268,9 +269,9 @@ def computed(settings: FitSettings, given: Given) -> ComputedSource:
     return replace(source, columns=given.columns if given.kind == "vectors" else None)
 
 
-def trained(settings: FitSettings, given: Given, source: Source) -> Fitted:
-    """The map of all pairs."""
-    map_ = make_map(settings)
+def trained(settings: FitSettings, given: Given, source: Source, taken: Mapping[str, Any]) -> Fitted:
+    """The map of all pairs; `taken` are the parameters that exemplars from elsewhere need."""
+    map_ = make_map(settings, **taken)
     model: Any = map_ if settings.beta is None else PrototypeClassifier(map_, settings.beta)
     planned = (settings.epochs or 1) * settings.n_init
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._version import __version__
-from ..estimators.parameters import ANNEALINGS, INITS, NEIGHBORHOODS, PlaneStart
+from ..estimators.parameters import ANNEALINGS, INITS, NEIGHBORHOODS, MedianSOMParameters, PlaneStart
 from ..estimators.parameters import KMeansParameters as KMeans
 from ..estimators.parameters import MedianParameters as Median
 from ..estimators.parameters import NeuralGasParameters as Gas
@@ -150,11 +150,19 @@ class FitSettings:
     )
     annealing: str = setting(
         Median.annealing, "Anneal combinations of the data (auto, relational), or data points all the way "
-        "(median).", choices=ANNEALINGS, sets=("annealing",),
+        "(median), or not at all (none).", choices=ANNEALINGS, sets=("annealing",),
     )  # fmt: skip
     refine: str = setting(
         "none", "swap: at the end, exchange exemplars as long as the map gets better.",
         choices=("none", "swap"), sets=("refine",),
+    )  # fmt: skip
+    order: float | None = setting(
+        None, "What order on the grid may cost, as a share of the quantization error; by default "
+        f"{MedianSOMParameters.order:g}.", sets=("order",),
+    )  # fmt: skip
+    exemplars: str | None = setting(
+        None, "A file of ids: these objects become the prototypes of the SOM, and are arranged on the grid; nothing is "
+        "trained.", metavar="FILE",
     )  # fmt: skip
     seed: int = setting(0, "Start of the random numbers.", at_least=0, at_most=MOST_SEED, sets=("random_state",))
     threads: int | None = setting(None, "How many threads; -1 for all cores.", metavar="N")
@@ -253,7 +261,7 @@ gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequen
 def check_settings(settings: FitSettings) -> None:
     """ValueError in one sentence for settings that cannot be, whatever the data."""
     from ..metrics.registry import bind
-    from ..utils.checks import check_beta, check_choice, check_count, check_n_jobs, check_positive
+    from ..utils.checks import check_beta, check_choice, check_count, check_n_jobs, check_positive, check_share
 
     for row in SETTINGS.values():
         value = getattr(settings, row.name)
@@ -290,14 +298,21 @@ def check_settings(settings: FitSettings) -> None:
         if settings.patch == 0 and getattr(settings, name):
             said = f"{SETTINGS[name].option} goes with a pass over patches, --patch 0 with all pairs; drop one."
             raise ValueError(said)
+    for name in ("exemplars", "order"):
+        if settings.map != "som" and getattr(settings, name) is not None:
+            raise ValueError(f"{SETTINGS[name].option} goes with --map som, which has a grid; drop it.")
+    if settings.exemplars is not None and (settings.patch or settings.stream or settings.tree):
+        raise ValueError(
+            "--exemplars are taken as they are, without a pass over patches; drop --patch, --stream, --tree."
+        )
+    if settings.order is not None:
+        check_share(settings.order, "--order")
     if settings.stream and settings.labels is not None:
         raise ValueError("--stream does not support --labels; drop one of them.")
     if settings.beta is not None:
         check_beta(settings.beta)
         if settings.labels is None:
             raise ValueError("--beta lets labels guide the map, but there are none; give --labels, or drop --beta.")
-        if settings.beta < 1 and settings.refine != "none" and settings.map == "som":
-            raise ValueError(f"--refine {settings.refine} of a SOM does not support labels; drop it, or --beta.")
     check_n_jobs(settings.threads)
     if settings.metric not in (None, "precomputed"):
         bind(settings.metric, settings.params)

@@ -148,7 +148,7 @@ class PlaneStart:
 class MedianSOMParameters(PlaneStart):
     """What a SOM has whose prototypes are data points."""
 
-    order: float = field(default=0.1, metadata=about(
+    order: float = field(default=0.12, metadata=about(
         "float",
         "What order on the lattice may cost, as a share of the quantization error: exemplars are exchanged to lower "
         "Q (1 + order (t + 1 - r)), where Q is the summed dissimilarity of the points to their exemplars, t the "

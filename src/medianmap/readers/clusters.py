@@ -48,6 +48,20 @@ def read_clusters(path: str | PathLike[str]) -> Clusters:
         return _gathered(opened.name, _table_lines(opened), numbered=True)
 
 
+def read_ids(path: str | PathLike[str]) -> list[str]:
+    """The ids in a file, each once: the first cell of every line, or the representatives of a .clstr file.
+
+    So the two-column table of MMseqs2 or Foldseek gives its representatives, too.
+    """
+    with opening(path) as opened:
+        if _CLSTR_HEADER.match(next((line for line in opened.sample() if line.strip()), "")):
+            return _gathered(opened.name, _clstr_lines(opened), numbered=False).representatives
+        ids = dict.fromkeys(line.split("\t")[0].strip() for line in opened.lines() if line.strip())
+        if not ids:
+            raise ValueError(f"{opened.name} is empty; write one id per line.")
+        return list(ids)
+
+
 def _table_lines(opened: Opened) -> Iterator[Line]:
     for number, line in enumerate(opened.lines(), 1):
         if not line.strip():

@@ -42,7 +42,7 @@ from .map_cost import MapState, far_order
 from .medoid_swaps import swap_medoids
 
 # What order may cost, see `refine_som`.
-ORDER = 0.1
+ORDER = 0.12
 
 
 def refine_som(
