@@ -46,6 +46,7 @@ def prepared(tmp_path_factory):
     (folder / "words.txt").write_text("\n".join(dict.fromkeys(strings)) + "\n")
     (folder / "families.tsv").write_text("".join(f"{i}\tfamily{k // 30}\n" for k, i in enumerate(ids)))
     (folder / "run_cluster.tsv").write_text("".join(f"p{k - k % 30}\t{i}\n" for k, i in enumerate(ids)))
+    (folder / "chosen.txt").write_text("\n".join(ids[::6]) + "\n")
     D = bind("edit").between(strings, strings)
     np.save(folder / "distances.npy", D)
     write_phylip(folder / "distances.phy", D, ids)

@@ -108,12 +108,14 @@ def test_a_setting_sets_the_parameter_that_the_table_says(kind, size):
     assert settings.make_map(completed).get_params() == {**plain.get_params(), "random_state": 0}
     said = {"metric": "edit", "params": {"indel": 2}, "epochs": 7, "init": "k-medoids++", "n_init": 3,
             "annealing": "median", "refine": "swap", "seed": 9, **size}  # fmt: skip
+    if kind == "som":
+        said |= {"order": 0.3}
     if kind != "kmeans":
         said |= {"sigma_start": 1.5, "sigma_end": 0.5, "neighborhood": "gaussian"}
     reached = settings.make_map(FitSettings("x", map=kind, **said)).get_params()
     for name, value in said.items():
         assert value in [reached.get(parameter) for parameter in settings.SETTINGS[name].sets], name
-    assert all(name in said or not row.sets or name in ("grid", "k", "sigma_start", "sigma_end", "neighborhood")
+    assert all(name in said or not row.sets or name in ("grid", "k", "sigma_start", "sigma_end", "neighborhood", "order")
                for name, row in settings.SETTINGS.items())  # fmt: skip
 
 

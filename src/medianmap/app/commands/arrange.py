@@ -37,7 +37,7 @@ def arrange(file: str, out: Path, force: bool, gzip: bool, no_report: bool, **op
     \b
     Examples:
       medianmap arrange globins.fasta --exemplars chosen.txt --grid 4x5 -o chosen-map
-      medianmap arrange proteins.fasta --exemplars run_cluster.tsv --grid 10x12 -o clusters-map
+      medianmap arrange proteins.fasta --exemplars run_cluster.tsv --grid 2x2 -o clusters-map
     """
     settings = FitSettings(**{"input": file, **{name: value for name, value in options.items() if value is not None}})
     if file == settings.exemplars == "-":
