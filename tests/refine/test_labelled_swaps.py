@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.maps import blob_distances, blobs
 
-from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, PrototypeClassifier, reference
+from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, PrototypeClassifier
 from medianmap.core.label_term import LabelTerm
 from medianmap.core.labels import training_labels
 from medianmap.refine.labelled import labelled_source
