@@ -26,7 +26,7 @@ def main(picture: str) -> None:
         page_file = Path(folder) / "report.html"
         report.save(page_file)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 860}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1280, "height": 944}, color_scheme="light")
         page.goto(page_file.as_uri())
         page.wait_for_selector("html[data-ready]")
         page.click(f"#n{chosen}")
