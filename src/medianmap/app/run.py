@@ -271,8 +271,8 @@ def computed(settings: FitSettings, given: Given) -> ComputedSource:
 
 def trained(settings: FitSettings, given: Given, source: Source, taken: Mapping[str, Any]) -> Fitted:
     """The map of all pairs; `taken` are the parameters that exemplars from elsewhere need."""
-    map_ = make_map(settings, **taken)
-    model: Any = map_ if settings.beta is None else PrototypeClassifier(map_, settings.beta)
+    model: Any = make_map(settings, **taken)
+    model = model if settings.beta is None else PrototypeClassifier(model, settings.beta)
     planned = (settings.epochs or 1) * settings.n_init
 
     def on_epoch(epoch: Any) -> None:

@@ -397,7 +397,7 @@ class AnnealedMap(AnnealedParameters, BaseMap):
         if start < end:
             raise ValueError(f"sigma_start = {start:g} is below sigma_end = {end:g}; sigma falls during training.")
         sigmas = geometric(start, end, n_epochs)
-        return Plan(assignment, sigmas, end, MAX_SETTLING, sigma_warm, neighborhood=self.neighborhood)
+        return Plan(assignment, sigmas, end, MAX_SETTLING, sigma_warm)
 
 
 class NeuralGasMap(NeuralGasParameters, AnnealedMap):

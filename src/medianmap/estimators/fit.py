@@ -76,7 +76,6 @@ class Plan:
     arrange: bool = False
     order: float = 0.0
     distinct: bool = False
-    neighborhood: str = "exponential"
     n_jobs: int | None = None
 
     def short_annealing(self) -> FloatArray:

@@ -55,12 +55,6 @@ class Candidates:
         dtype = np.float32 if self.source.dtype == np.float32 else np.float64
         return base.columns(self.source, candidates).astype(dtype, copy=False)
 
-    def picked(self, candidates: IntArray) -> tuple[NDArray[Any], IntArray]:
-        """(C, rows): C[rows] are the candidates' rows; copied only where the whole matrix is not in memory."""
-        if self.whole is not None:
-            return self.whole, candidates
-        return self.rows(candidates), np.arange(len(candidates))
-
 
 def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, IntArray, FloatArray, int]:
     """Candidates, exemplars (K,), weights (N,) and the most swaps, checked, as the kernels read them.
