@@ -6,9 +6,11 @@
     python benchmarks/speed.py --set structureless --n 4400
     python benchmarks/speed.py --matrix my.npy --epochs 100
 
-One annealing from a random start. An epoch is timed whole: dissimilarities to the prototypes, ranks or winners,
-weights, search and collisions. The fast searches run every epoch, the slow ones every tenth, from the same prototypes;
-all must return the same new prototypes. `standard` is one thread by nature, the others use --threads.
+One annealing of data points by the chapter's formula from a random start: the neighbourhood is exponential, ends at
+0.01, and on a lattice is not normalised, which is not what our SOMs do by default. An epoch is timed whole:
+dissimilarities to the prototypes, ranks or winners, weights, search and collisions. The fast searches run every epoch,
+the slow ones every tenth, from the same prototypes; all must return the same new prototypes. `standard` is one thread
+by nature, the others use --threads.
 """
 
 from __future__ import annotations

@@ -48,7 +48,9 @@ GRIDS = (
     ("families", (8, 10)),
 )
 # The start is named too, so that this is the chapter's whatever the default is.
-CHAPTER = {"normalized": False, "neighborhood": "exponential", "sigma_end": 0.01, "init": "random"}
+CHAPTER = {
+    "normalized": False, "neighborhood": "exponential", "sigma_end": 0.01, "init": "random", "arrange": False,
+}  # fmt: skip
 LARGE = 10**6  # points times neurons: above it --few seeds
 MEDIAN, SWAPPED, RELATIONAL, BATCH = "MedianSOM()", "MedianSOM(refine='swap')", "RelationalSOM()", "BatchSOM()"
 FORMULA, MINISOM, MINISOM_1 = "the chapter's formula", "MiniSom, sigma half a side", "MiniSom, sigma 1"

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Parameters that earlier revisions do not have, and without which they do what this value says.
-LATER = {"normalized": False}
+LATER = {"normalized": False, "arrange": False}
 
 
 @dataclass(frozen=True)
