@@ -1,9 +1,9 @@
 """The chapter's two speed tables: every exact search on the same states, interleaved, in one run.
 
-One annealing from a random start. An epoch is timed whole: dissimilarities to the prototypes, ranks or winners,
+One annealing of data points by the chapter's formula from a random start: the neighbourhood is exponential, ends at
+0.01, and on a lattice is not normalised. An epoch is timed whole: dissimilarities to the prototypes, ranks or winners,
 weights, search and collisions. The fast searches run every epoch, the slow ones every few, from the same prototypes;
-all must return the same new prototypes. `standard` is one thread by nature, the others use as many as
-they are given.
+all must return the same new prototypes. `standard` is one thread by nature, the others use as many as they are given.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def simulated(n: int, seed: int = 0) -> NDArray[np.float32]:
 
 
 def assignment_of(name: str, K: int) -> tuple[Any, float]:
-    """The map's assignment and where its sigma starts."""
+    """The map's assignment, by the chapter's formula, and where its sigma starts."""
     if name == "NG":
         return Rank(), K / 2
     side = int(K**0.5)
     lattice = make_lattice((side, side))
-    return OnLattice(lattice), lattice.diameter / 2
+    return OnLattice(lattice, "exponential", normalized=False), lattice.diameter / 2
 
 
 def searches(name: str) -> list[str]:
@@ -216,10 +216,12 @@ def sentences(runs: Runs) -> list[str]:
     N = int(runs.values(first, "N")[0])
     strings = "simulated strings" if runs.values(first, "simulated")[0] else "chromosomes (the chapter: 4200)"
     said = [
-        f"{N} {strings}, edit distance, float32. Milliseconds of processor time on one thread, so that other work on "
-        "the machine does not count; an epoch is timed whole, what a search prepares once is shared out over the "
-        "epochs of an annealing. All searches start from the same prototypes and must return the same new ones, or "
-        "the run stops. Ratios compare searches on one machine; the chapter's seconds are Java on an Athlon 64.",
+        f"{N} {strings}, edit distance, float32; data points are annealed by the chapter's formula: the neighbourhood "
+        "is exponential, ends at 0.01, and is not normalised on the lattice. Milliseconds of processor time on one "
+        "thread, so that other work on the machine does not count; an epoch is timed whole, what a search prepares "
+        "once is shared out over the epochs of an annealing. All searches start from the same prototypes and must "
+        "return the same new ones, or the run stops. Ratios compare searches on one machine; the chapter's seconds are "
+        "Java on an Athlon 64.",
     ]
     slower = [
         f"`{s}` (median {name}, K={K})"
