@@ -1,9 +1,9 @@
-"""How many prototypes for 630 globins, and how wide should the neighbourhood of their SOM end?"""
+"""How many prototypes for 630 globins, and how wide should the neighbourhood of a SOM of 569 tumours end?"""
 
-from medianmap import MedianKMeans, MedianSOM, as_dissimilarity, k_path, width_front
-from medianmap.datasets import load_globins
+from medianmap import BatchSOM, MedianKMeans, as_dissimilarity, k_path, width_front
+from medianmap.datasets import load_breast_cancer, load_globins
 
-D = as_dissimilarity(load_globins().sequences, "alignment").kept()  # once, for both
+D = as_dissimilarity(load_globins().sequences, "alignment").kept()  # once, for all fits
 
 means = MedianKMeans(metric="precomputed", init="k-medoids++", n_init=10, random_state=0)
 path = k_path(means, D, [2, 3, 4, 5, 6, 8, 10, 15, 20, 30])
@@ -14,9 +14,10 @@ for K, error, silhouette, stability in path.as_records()[
     print(f"{K:2d}  {error:6.2f}  {silhouette:.3f}       {stability:.3f}")
 print(f"Suggested: {path.best('silhouette')} by silhouette, {path.best('stability')} by stability\n")
 
-front = width_front(MedianSOM((6, 8), metric="precomputed", random_state=0), D, [1, 0.5, 0.3, 0.2, 0.1, 0.01])
+som = BatchSOM((8, 10), init="random", random_state=0)  # starts in the plane would all lead to one map
+front = width_front(som, load_breast_cancer().X, [1, 0.7, 0.6, 0.5, 0.4, 0.3])
 print("width  topographic error  quantization error")
 for row in front.as_records():
     order = f"{row['topographic_error']:.3f} +- {row['standard_error_topographic']:.3f}"
-    error = f"{row['quantization_error']:6.2f} +- {row['standard_error_quantization']:.2f}"
+    error = f"{row['quantization_error']:7.2f} +- {row['standard_error_quantization']:.2f}"
     print(f"{row['width']:<5g}  {order}    {error}  {'on the front' if row['on_front'] else ''}")
