@@ -70,3 +70,9 @@ def test_what_is_written_reads_back(settings, file):
 def test_what_hangs_on_a_setting_goes_with_it(given_, expected):
     config = {"map": "som", "grid": (2, 3), "sigma_start": 1.0, "epochs": 9, "metric": "edit", "params": {"indel": 2}}
     assert merged(config, given_) == expected
+
+
+def test_what_only_a_som_has_is_dropped_with_it():
+    config = {"map": "som", "order": 0.2, "exemplars": "ids.txt", "init": "embedding", "metric": "edit"}
+    assert merged(config, {"map": "gas"}) == {"map": "gas", "metric": "edit"}
+    assert merged(config, {"grid": (2, 2)}) == {**config, "grid": (2, 2)}

@@ -184,7 +184,7 @@ def test_the_price_of_order_against_all_medoids(symmetric, rng):
     if not symmetric:
         D = D * (1 + 0.3 * rng.random(D.shape))
     w = [0, 1, 2]
-    som = MedianSOM((1, 3), metric="precomputed", init=w, sigma_start=2, sigma_end=2, n_epochs=1).fit(D)
+    som = MedianSOM((1, 3), metric="precomputed", init=w, sigma_end=2, annealing="median").fit(D)
     best = min(D[:, list(each)].min(axis=1).sum() for each in combinations(range(16), 3))
     paid = D[:, som.medoid_indices_].min(axis=1).sum() / best
     assert paid > 1.05

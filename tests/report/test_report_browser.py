@@ -27,7 +27,8 @@ def globins():
     data = load_globins()
     keep = range(0, 630, 5)
     strings = [data.sequences[i] for i in keep]
-    som = MedianSOM((4, 5), metric="kmer", random_state=0).fit(strings)
+    narrow = {"neighborhood": "exponential", "sigma_end": 0.01, "annealing": "median", "init": "random"}
+    som = MedianSOM((4, 5), metric="kmer", random_state=0, **narrow).fit(strings)  # torn, so that there are tears to draw
     return page_shows(
         som, strings, ids=[data.ids[i] for i in keep], y=[data.families[i] for i in keep], title="Globins"
     ), som

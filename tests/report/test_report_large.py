@@ -19,7 +19,7 @@ def crowd():
     X = rng.normal(size=(100_000, 3)) + 4 * rng.integers(3, size=(100_000, 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("medianmap.estimators.base.MAX_SETTLING", 0)
-        once = {"n_epochs": 1, "sigma_start": 0.01, "init": X[:2000]}
+        once = {"n_epochs": 1, "sigma_start": 0.01, "sigma_end": 0.01, "init": X[:2000]}
         models = {"lattice": BatchSOM((40, 50), **once), "graph": BatchNeuralGas(2000, **once)}
         for model in models.values():
             model.fit(X[:2000])

@@ -387,7 +387,7 @@ def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
         for name in ("grid", "k", "sigma_start"):
             kept.pop(name, None)
         if given.get("map", kept.get("map", "som")) != config.get("map", "som"):
-            for name in ("epochs", "sigma_end", "neighborhood", "init"):
+            for name in ("epochs", "sigma_end", "neighborhood", "init", "order", "exemplars"):
                 kept.pop(name, None)
     if given.get("metric", kept.get("metric")) != kept.get("metric"):
         kept.pop("params", None)
