@@ -276,7 +276,7 @@ def test_torn_links_are_drawn_where_they_are_asked_for(what, iris_map, plt):
     np.testing.assert_allclose(display.torn_.get_segments(), som.lattice_.positions[links[:, :2]])
     assert np.all(np.diff(display.torn_.get_linewidths()) <= 0)
     assert not hasattr(som.plot(what, X, y), "torn_")
-    with pytest.raises(ValueError, match="torn=True needs X"):
+    with pytest.raises(ValueError, match="torn=True needs the data; pass X"):
         som.plot("hits", torn=True)
 
 

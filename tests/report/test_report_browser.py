@@ -28,7 +28,9 @@ def globins():
     keep = range(0, 630, 5)
     strings = [data.sequences[i] for i in keep]
     narrow = {"neighborhood": "exponential", "sigma_end": 0.01, "annealing": "median", "init": "random"}
-    som = MedianSOM((4, 5), metric="kmer", random_state=0, **narrow).fit(strings)  # torn, so that there are tears to draw
+    som = MedianSOM((4, 5), metric="kmer", random_state=0, **narrow).fit(
+        strings
+    )  # torn, so that there are tears to draw
     return page_shows(
         som, strings, ids=[data.ids[i] for i in keep], y=[data.families[i] for i in keep], title="Globins"
     ), som
