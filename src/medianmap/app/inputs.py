@@ -311,7 +311,8 @@ def exemplars_in(settings: FitSettings, given: Given) -> dict[str, Any]:
 
     try:
         places = located(read_ids(settings.exemplars), len(given), given.ids)
-        check_fits(len(places), make_lattice(settings.grid or (1, len(places))))
+        assert settings.grid is not None  # checked with the settings
+        check_fits(len(places), make_lattice(settings.grid))
     except ValueError as error:
         raise ValueError(f"--exemplars {settings.exemplars}: {error}") from None
     return {"init": places.tolist(), "annealing": "none", "refine": "swap", "max_swaps": 0}

@@ -301,10 +301,12 @@ def check_settings(settings: FitSettings) -> None:
     for name in ("exemplars", "order"):
         if settings.map != "som" and getattr(settings, name) is not None:
             raise ValueError(f"{SETTINGS[name].option} goes with --map som, which has a grid; drop it.")
-    if settings.exemplars is not None and (settings.patch or settings.stream or settings.tree):
-        raise ValueError(
-            "--exemplars are taken as they are, without a pass over patches; drop --patch, --stream, --tree."
-        )
+    if settings.exemplars is not None:
+        if settings.patch or settings.stream or settings.tree or settings.max_evaluations is not None:
+            said = "drop --patch, --stream, --tree and --max-evaluations."
+            raise ValueError(f"--exemplars are taken as they are, without a pass over patches; {said}")
+        if settings.grid is None:
+            raise ValueError("--exemplars are laid out on a grid; give --grid ROWSxCOLUMNS, one neuron for each.")
     if settings.order is not None:
         check_share(settings.order, "--order")
     if settings.stream and settings.labels is not None:

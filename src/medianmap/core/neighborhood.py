@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ..utils.checks import check_choice, check_count, check_flag
 
 # Products of smaller weights with small dissimilarities would be subnormal: slow, and without a relative error bound.
 SMALLEST_WEIGHT = 1e-290
@@ -98,3 +101,17 @@ def make_lattice(shape: tuple[int, int], kind: str = "hexagonal", periodic: bool
     # Mathematically equal distances must be equal numbers, or rounding would decide between equal neurons.
     distances = np.sqrt(np.round(distances**2 * 4) / 4)
     return Lattice(shape, kind, periodic, positions, distances)
+
+
+def checked_grid(grid: Any) -> tuple[int, int]:
+    """The user's (rows, columns); ValueError for anything but two numbers from 1 on."""
+    if not isinstance(grid, tuple | list) or len(grid) != 2:
+        raise ValueError(f"grid is {grid!r}; it must be a pair (rows, columns).")
+    rows, cols = (check_count(side, f"grid[{axis}]") for axis, side in enumerate(grid))
+    return rows, cols
+
+
+def checked_lattice(grid: Any, kind: Any, periodic: Any) -> Lattice:
+    """The lattice that the user asks for."""
+    check_choice(kind, "lattice", ("hexagonal", "rectangular"))
+    return make_lattice(checked_grid(grid), kind, check_flag(periodic, "periodic"))

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.assignment import OnLattice, Rank, Winner
 from ..core.engine import Epoch, State, explicit
-from ..core.neighborhood import geometric, make_lattice
+from ..core.neighborhood import checked_grid, checked_lattice, geometric
 from ..core.quality import quantization_error
 from ..core.spaces import MedianSpace, RelationalSpace, Space
 from ..metrics.base import BoundMetric
@@ -50,7 +50,6 @@ from .answers import MapAnswers
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
 from .parameters import (
     INITS,
-    LATTICES,
     NEIGHBORHOODS,
     AnnealedParameters,
     DissimilarityParameters,
@@ -417,15 +416,11 @@ class SOMMap(SOMParameters, AnnealedMap):
     _on_lattice = True
 
     def _size(self) -> tuple[int, str]:
-        if not isinstance(self.grid, tuple | list) or len(self.grid) != 2:
-            raise ValueError(f"grid is {self.grid!r}; it must be a pair (rows, columns).")
-        rows, cols = (check_count(side, f"grid[{axis}]") for axis, side in enumerate(self.grid))
+        rows, cols = checked_grid(self.grid)
         return rows * cols, "the number of neurons"
 
     def _plan(self, K: int) -> Plan:
-        check_choice(self.lattice, "lattice", LATTICES)
-        rows, cols = (int(side) for side in self.grid)
-        lattice = make_lattice((rows, cols), self.lattice, check_flag(self.periodic, "periodic"))
+        lattice = checked_lattice(self.grid, self.lattice, self.periodic)
         # From a higher sigma a short annealing ends in worse maps than it began with.
         assignment = OnLattice(lattice, self.neighborhood, check_flag(self.normalized, "normalized"))
         plan = self._annealed(

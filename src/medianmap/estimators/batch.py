@@ -105,8 +105,8 @@ class BatchNeuralGas(BatchMap, NeuralGasMap):
 class BatchSOM(PlaneStart, BatchMap, SOMMap):
     """Batch self-organizing map of vectors, in Heskes' version, which has a cost function.
 
-    Minimises sum_i m_i sum_l h(nd(I*(i), l)) |x_i - w_l|^2, where nd is the distance on the lattice and I*(i) the
-    neuron for which the inner sum is least.
+    Minimises sum_i m_i sum_l H[I*(i), l] |x_i - w_l|^2, where H[j, l] falls with the distance of the neurons j and l on
+    the lattice and sums to 1 over l, and I*(i) is the neuron for which the inner sum is least.
 
     See Also
     --------
@@ -116,7 +116,7 @@ class BatchSOM(PlaneStart, BatchMap, SOMMap):
     Examples
     --------
     >>> from medianmap import BatchSOM
-    >>> som = BatchSOM((1, 2), random_state=0).fit([[0.0], [1.0], [10.0], [11.0]])
+    >>> som = BatchSOM((1, 2), sigma_end=0.01).fit([[0.0], [1.0], [10.0], [11.0]])
     >>> sorted(som.cluster_centers_.ravel().round(6).tolist())
     [0.5, 10.5]
     """

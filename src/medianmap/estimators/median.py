@@ -162,9 +162,9 @@ class MedianNeuralGas(MedianMap, NeuralGasMap):
 class MedianSOM(MedianSOMParameters, MedianMap, SOMMap):
     """Self-organizing map whose prototypes are data points, in Heskes' version, which has a cost function.
 
-    Minimises sum_i m_i sum_l h(nd(I*(i), l)) d(x_i, w_l), where nd is the distance on the lattice and I*(i) the neuron
-    for which the inner sum is least. Data points then take the place of combinations, and are exchanged for others and
-    with each other (see `order`), unless annealing="median".
+    Minimises sum_i m_i sum_l H[I*(i), l] d(x_i, w_l), where H[j, l] falls with the distance of the neurons j and l on
+    the lattice and sums to 1 over l, and I*(i) is the neuron for which the inner sum is least. Data points then take
+    the place of combinations, and are exchanged for others and with each other (see `order`), unless annealing="median".
 
     See Also
     --------

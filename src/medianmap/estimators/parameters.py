@@ -154,7 +154,7 @@ class MedianSOMParameters(PlaneStart):
         "Q (1 + order (t + 1 - r)), where Q is the summed dissimilarity of the points to their exemplars, t the "
         "topographic error and r how well dissimilarities between exemplars go with distances on the lattice. With 0 "
         'they are the best exemplars that swaps find, and laid out as well as those can be. Without effect if '
-        'annealing="median" and refine=None.'))  # fmt: skip
+        'refine=None and arrange=False, or annealing="median" or "none".'))  # fmt: skip
 
 
 @parameters
@@ -247,8 +247,9 @@ class SOMParameters(AnnealedParameters):
     arrange: bool = field(default=True, metadata=about(
         "bool",
         "Whether neurons exchange their prototypes after training where that mends the order on the lattice: "
-        "prototypes that are next to each other for many points become neighbours. The quantization error stays. "
-        'Without effect on a map of data points trained with annealing="median", as in the chapter.'
+        "prototypes that are next to each other for many points become neighbours. Which prototypes there are stays, "
+        "except of a MedianSOM: with False its exemplars settle in epochs at sigma_end instead of being exchanged. "
+        'refine="swap" always arranges it; without that annealing="median" and "none" never do.'
     ))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {

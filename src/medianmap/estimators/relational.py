@@ -162,7 +162,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGasMap):
 class RelationalSOM(RelationalMap, SOMMap):
     """Self-organizing map whose prototypes are convex combinations of the data, known by their coefficients alone.
 
-    Minimises sum_i m_i sum_l h(nd(I*(i), l)) d(x_i, w_l) with w_j = sum_l alpha_j[l] x_l and
+    Minimises sum_i m_i sum_l H[I*(i), l] d(x_i, w_l) (see MedianSOM for H and I*) with w_j = sum_l alpha_j[l] x_l and
     d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2, which may be negative where D is not squared Euclidean.
 
     See Also

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..core.neighborhood import Lattice, make_lattice
+from ..core.neighborhood import Lattice, checked_lattice
 from ..core.quality import topographic_error
 from ..core.spaces import snapped
 from ..sources import ALL, as_dissimilarity
 from ..sources.base import FloatArray, IntArray, plain
 from ..sources.checks import refuse_bad_entries
-from ..utils.checks import check_weights
+from ..utils.checks import check_count, check_weights
 from .map_cost import MapState
 
 # Exchanges drawn per neuron, and the temperature times K at the beginning and the end.
@@ -63,7 +63,7 @@ class Arranged:
 
 def arrange(
     D: Any, medoid_indices: Sequence[int] | Sequence[str] | IntArray, grid: tuple[int, int], *,
-    lattice: str = "hexagonal", periodic: bool = False, sample_weight: Any = None, random_state: Any = 0,
+    lattice: str = "hexagonal", periodic: bool = False, sample_weight: Any = None, random_state: int = 0,
 ) -> Arranged:  # fmt: skip
     """Lay exemplars from anywhere out on a lattice: which of them they are does not change, only where each one sits.
 
@@ -83,14 +83,15 @@ def arrange(
     """
     source = as_dissimilarity(D)
     m = check_weights(sample_weight, source.shape[0])
-    places = make_lattice(grid, lattice, periodic)
+    places = checked_lattice(grid, lattice, periodic)
+    rng = np.random.default_rng(check_count(random_state, "random_state", at_least=0))
     w = located(medoid_indices, source.shape[0], source.ids)
     check_fits(len(w), places)
     G = np.array(plain(source.block(ALL, w)))
     refuse_bad_entries(G)
     state = MapState.of(G, w, m, places, 0.0)
     before = _order_of(state, places)
-    state.permute(best_arrangement(state, np.random.default_rng(random_state)))
+    state.permute(best_arrangement(state, rng))
     return Arranged(state.w, state.G.argmin(axis=1), places, *_order_of(state, places), before)
 
 
