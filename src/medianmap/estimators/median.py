@@ -163,8 +163,9 @@ class MedianSOM(MedianSOMParameters, MedianMap, SOMMap):
     """Self-organizing map whose prototypes are data points, in Heskes' version, which has a cost function.
 
     Minimises sum_i m_i sum_l H[I*(i), l] d(x_i, w_l), where H[j, l] falls with the distance of the neurons j and l on
-    the lattice and sums to 1 over l, and I*(i) is the neuron for which the inner sum is least. Data points then take
-    the place of combinations, and are exchanged for others and with each other (see `order`), unless annealing="median".
+    the lattice and sums to 1 over l, and I*(i) is the neuron for which the inner sum is least. Unless
+    annealing="median", data points then take the place of combinations and are exchanged for others and with each other
+    (see `order`).
 
     See Also
     --------
