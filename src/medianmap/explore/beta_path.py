@@ -77,7 +77,8 @@ def beta_path(
         How points are held out to measure accuracy; points without label are not judged.
     warm_start : bool, default=True
         The unsupervised map is annealed as its parameters say; each next fit starts from the prototypes and labels of
-        the one before, warmed up a little (neural gas: sigma = K/15, SOM: 1.5 sigma_end), and cools in a tenth of the epochs.
+        the one before, warmed up a little (neural gas: sigma = K/15, SOM: 1.5 sigma_end), and cools in a tenth of
+        the epochs.
         False anneals every fit from the map's own start: several times slower for neural gas and SOM.
     on_progress : callable or None
         Called as `on_progress("fits", done, total)` after every fit.
