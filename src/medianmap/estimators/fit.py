@@ -237,7 +237,8 @@ def train_from(
         state = looked_at(problem, start, plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
         return refined(problem, plan, state) if plan.refine else state
-    settling = isinstance(start, State) and len(sigmas) == 1
+    continued = isinstance(start, State)  # a lattice then keeps its orientation
+    settling = continued and len(sigmas) == 1
     if plan.as_combinations and not settling:  # exemplars that only have to settle were combinations before
         space = exemplar_space(problem).combinations()
         start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
@@ -248,19 +249,19 @@ def train_from(
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
         state = labelled(problem, start, plan.sigma_end)
         state = replace(state, converged=True) if settling else state
-        state = at_end(problem, refined(problem, plan, state), plan.sigma_end)
+        state = at_end(problem, refined(problem, plan, state, continued), plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
         return state
     state = anneal(problem, start, sigmas, *schedule)
     if plan.refine:
-        return refined(problem, plan, state)
-    return rearranged(problem, state) if plan.arrange else state
+        return refined(problem, plan, state, continued)
+    return rearranged(problem, state, continued) if plan.arrange else state
 
 
-def rearranged(problem: Problem, state: State) -> State:
+def rearranged(problem: Problem, state: State, keep: bool) -> State:
     """Neurons exchange prototypes where that mends the order on the lattice; which prototypes there are stays."""
     assert problem.assignment.lattice is not None
-    p = exchanged_places(problem.space.distances(state.prototypes), problem.m, problem.assignment.lattice)
+    p = exchanged_places(problem.space.distances(state.prototypes), problem.m, problem.assignment.lattice, keep)
     return replace(state, prototypes=state.prototypes[p], labels=state.labels[p] if len(state.labels) else state.labels)
 
 
@@ -284,7 +285,7 @@ def exemplars(problem: Problem, plan: Plan, G: FloatArray) -> IntArray:
     return swap_medoids(source, places, problem.m, max_swaps=len(places), n_jobs=plan.n_jobs).medoids
 
 
-def refined(problem: Problem, plan: Plan, state: State) -> State:
+def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> State:
     """The exemplars after swaps that lower the quantization error, with labels in d_beta; on a lattice the map's cost.
 
     Beside annealing a descent takes little time, so the best of a few is taken. Exemplars of a lattice that is not to
@@ -301,7 +302,7 @@ def refined(problem: Problem, plan: Plan, state: State) -> State:
         "n_jobs": plan.n_jobs,
     }
     if lattice is not None:
-        swapped = refine_som(source, state.prototypes, lattice, m, order=plan.order, **limits)
+        swapped = refine_som(source, state.prototypes, lattice, m, order=plan.order, keep=keep, **limits)
     else:
         swapped = swap_medoids(source, state.prototypes, m, plateau=not annealed, **limits)
     if term is not None:

@@ -138,18 +138,23 @@ def _order_of(state: MapState, lattice: Lattice) -> tuple[float, float]:
     return topographic_error(state.G, lattice, state.m), state.r
 
 
-def exchanged_places(G: FloatArray, m: FloatArray, lattice: Lattice) -> IntArray:
+def exchanged_places(G: FloatArray, m: FloatArray, lattice: Lattice, keep: bool = False) -> IntArray:
     """p (K,): neuron k is to take the prototype p[k] of any kind, from which points are G (N, K) away.
 
     Training has ordered them already, and near order counts NEAR times here: alike, they would be torn for far order.
     The point nearest to a prototype stands for it where prototypes are compared with each other.
     """
     state = MapState.of(np.array(G, order="C"), snapped(G, distinct=True), m, lattice, 0.0)
-    return best_arrangement(state, np.random.default_rng(0), NEAR)
+    return best_arrangement(state, np.random.default_rng(0), NEAR, keep=keep)
 
 
-def best_arrangement(state: MapState, rng: np.random.Generator, near_weight: float = 1.0) -> IntArray:
-    """p (K,): neuron k is to take the exemplar of neuron p[k]; f(p) <= f(0, 1, ...), near order times near_weight."""
+def best_arrangement(
+    state: MapState, rng: np.random.Generator, near_weight: float = 1.0, keep: bool = False
+) -> IntArray:
+    """p (K,): neuron k is to take the exemplar of neuron p[k]; f(p) <= f(0, 1, ...), near order times near_weight.
+
+    keep : only go down from the start, so that a map that is continued is not turned or mirrored.
+    """
     K = len(state.w)
     best = np.arange(K)
     if K < 3:
@@ -164,7 +169,7 @@ def best_arrangement(state: MapState, rng: np.random.Generator, near_weight: flo
     pairs = np.stack(np.nonzero(np.triu(C)))
     shares = np.cumsum(C[pairs[0], pairs[1]])
     least = _settle(near, C.copy(), nd, F.copy(), best)
-    for _ in range(max(1, TOGETHER // K)):
+    for _ in range(0 if keep else max(1, TOGETHER // K)):
         p, c, e = np.arange(K), C.copy(), F.copy()
         f = _anneal(near, c, nd, e, p, pairs, shares, rng, DRAWN * K, HOT / K, COLD / K) + _settle(near, c, nd, e, p)
         if f < least - ROUNDING:

@@ -47,7 +47,7 @@ ORDER = 0.12
 
 def refine_som(
     D: Any, prototypes: Any, lattice: Lattice, m: Any = None, *, order: float = ORDER, max_swaps: int | None = None,
-    kicks: int = 0, n_jobs: int | None = None,
+    kicks: int = 0, keep: bool = False, n_jobs: int | None = None,
 ) -> Swapped:  # fmt: skip
     """Lower J = Q (1 + order (t + 1 - r)) by two kinds of moves, in turn until there is none of either.
 
@@ -66,6 +66,7 @@ def refine_som(
     max_swaps : largest number of exchanges for points, None for as many as are needed; the arrangement is not counted.
     kicks : number of times that some exemplars of the best map so far are replaced by random points and moves continue
         from there; the best map is kept. Ignored with max_swaps.
+    keep : whether the map is to keep its orientation: the arrangement only goes down from the start.
     n_jobs : number of threads; the result does not depend on it.
 
     The loss is Q. It may be higher than at the start; J is not.
@@ -80,7 +81,7 @@ def refine_som(
     def refined(start: IntArray) -> tuple[MapState, int, bool]:
         G = np.array(candidates.rows(start).T, order="C")
         state = MapState.of(G, start, weights, lattice, order)
-        return state, *_moved(candidates, state, most, n_jobs, looks)
+        return state, *_moved(candidates, state, most, keep, n_jobs, looks)
 
     best, swaps, converged = refined(w)
     for kicked in drawn(kicks, candidates.n):
@@ -91,13 +92,13 @@ def refine_som(
 
 
 def _moved(
-    candidates: Candidates, state: MapState, most: int, n_jobs: int | None, looks: LookCount
+    candidates: Candidates, state: MapState, most: int, keep: bool, n_jobs: int | None, looks: LookCount
 ) -> tuple[int, bool]:
     """Both kinds of moves in turn, in place; the number of swaps, and whether there is none left."""
     moves = _SwapMoves(state, np.isin(np.arange(candidates.n), state.w))
     rng, swaps = np.random.default_rng(0), 0
     done, converged = descended(candidates, moves, most, n_jobs, looks)
-    while _arranged(state, rng) and converged:
+    while _arranged(state, rng, keep) and converged:
         swaps += done
         done, converged = descended(candidates, moves, most - swaps, n_jobs, looks)
         if not done:
@@ -105,9 +106,9 @@ def _moved(
     return swaps + done, converged
 
 
-def _arranged(state: MapState, rng: np.random.Generator) -> bool:
+def _arranged(state: MapState, rng: np.random.Generator, keep: bool) -> bool:
     """Let neurons exchange exemplars as far as that lowers t - r; whether it did."""
-    before, p = state.disorder, best_arrangement(state, rng)
+    before, p = state.disorder, best_arrangement(state, rng, keep=keep)
     if (p == np.arange(len(p))).all():
         return False
     state.permute(p)
