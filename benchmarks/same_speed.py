@@ -65,6 +65,12 @@ def started(src: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
 
 
+def ended(process: subprocess.Popen[str]) -> None:
+    """End such a process, wait for it and close its pipes."""
+    process.terminate()
+    process.communicate()
+
+
 def ask(process: subprocess.Popen[str], question: str) -> float:
     assert process.stdin is not None
     assert process.stdout is not None
@@ -106,7 +112,7 @@ def main() -> None:
             f"\n{len(ratios)} fits: median ratio {np.median(ratios):.3f}, from {min(ratios):.3f} to {max(ratios):.3f}"
         )
         for worker in workers.values():
-            worker.terminate()
+            ended(worker)
 
 
 if __name__ == "__main__":

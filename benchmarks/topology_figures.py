@@ -16,7 +16,7 @@ from typing import Any
 import data
 import numpy as np
 from numpy.typing import NDArray
-from same_speed import ask, started
+from same_speed import ask, ended, started
 from topology_fits import Fit, Fitted, fasterpam, matrix_path, minisom, vectors_path
 
 from medianmap import as_dissimilarity
@@ -195,4 +195,4 @@ class Bench:
 
     def close(self) -> None:
         for worker in self.workers.values():
-            worker.terminate()
+            ended(worker)
