@@ -60,7 +60,7 @@ def prototypes_alone(K: int) -> Iterator[tuple[str, Any]]:
         for said, start in (("K/2", K / 2), ("5", 5.0), ("2", 2.0)):
             yield f"NG, {annealing}, sigma_start {said}", MedianNeuralGas(K, annealing=annealing, sigma_start=start)
         yield f"NG, {annealing}, sigma_end 0.1", MedianNeuralGas(K, annealing=annealing, sigma_end=0.1)
-        yield f"NG, {annealing}, 30 epochs", MedianNeuralGas(K, annealing=annealing, n_epochs=30)
+        yield f"NG, {annealing}, 100 epochs", MedianNeuralGas(K, annealing=annealing, n_epochs=100)
         yield f"NG, {annealing}, k-medoids++", MedianNeuralGas(K, annealing=annealing, init="k-medoids++")
         yield f"NG, {annealing}, gaussian", MedianNeuralGas(K, annealing=annealing, neighborhood="gaussian")
         yield f"NG, {annealing}, swaps", MedianNeuralGas(K, annealing=annealing, refine="swap")

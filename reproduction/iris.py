@@ -32,9 +32,10 @@ PAM, PROPAGATION = "FasterPAM, one start", "affinity propagation"
 
 def maps(seed: int, threads: int | None) -> dict[str, Any]:
     """The unsupervised maps by setting."""
-    median: dict[str, Any] = {"metric": "sqeuclidean", "random_state": seed, "n_jobs": threads}
+    shared: dict[str, Any] = {"n_epochs": 100, "random_state": seed, "n_jobs": threads}
+    median = shared | {"metric": "sqeuclidean"}
     return {
-        BATCH: BatchNeuralGas(K, random_state=seed, n_jobs=threads),
+        BATCH: BatchNeuralGas(K, **shared),
         CHAPTER_MEDIAN: MedianNeuralGas(K, annealing="median", **median),
         DEFAULT: MedianNeuralGas(K, **median),
         CHAPTER_BEST: MedianNeuralGas(K, annealing="median", n_init=STARTS, **median),

@@ -80,3 +80,15 @@ def test_an_exchange_leaves_a_start_that_epochs_cannot():
     assert sorted(x[swapped] > 50) == [False, True]
     fitted = estimator("kmeans", 2, metric="precomputed", init=[0, 2], annealing="auto").fit(D)
     assert sorted(x[fitted.medoid_indices_] > 50) == [False, True]
+
+
+def test_exchanges_go_on_until_none_gains():
+    """From a start in one cloud more than K exchanges are needed; max_swaps stops them."""
+    D = blob_distances(np.random.default_rng(46), 30)
+    K, start = 3, np.sort(np.argsort(D[0])[:3])
+    w, _, _ = expected("kmeans", K, start, D)
+    params = {"metric": "precomputed", "init": start, "annealing": "auto"}
+    fitted = estimator("kmeans", K, **params).fit(D)
+    assert fitted.medoid_indices_.tolist() == w.tolist()
+    few = estimator("kmeans", K, max_swaps=K, **params).fit(D)
+    assert few.inertia_ > 1.05 * fitted.inertia_

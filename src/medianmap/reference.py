@@ -235,7 +235,7 @@ def fit_by_combinations(
             settled = np.array_equal(before, Y)
         return w, Y, np.append(costs, weights(G, sigmas[-1], m)[1])
     if beta == 1:  # exchanges do not see labels
-        w = exchange(D, w, m, most=K)
+        w = exchange(D, w, m)
     w, Y, more = fit(weights, sigmas[-1:], w, Y=Y, **told)
     return w, Y, np.concatenate([costs, more])
 

@@ -22,7 +22,10 @@ from .neighborhood import Lattice
 from .quality import inertia, quantization_error
 from .spaces import Space, snapped
 
-HISTORY = np.dtype([("sigma", "f8"), ("cost", "f8"), ("quantization_error", "f8"), ("terms", "i8"), ("moved", "i8")])
+HISTORY = np.dtype([
+    ("sigma", "f8"), ("cost", "f8"), ("quantization_error", "f8"), ("terms", "i8"), ("moved", "i8"),
+    ("compression", "i8"),
+])  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What happened in one epoch; cost and quantization error are those of the prototypes it started from."""
+    """What happened in one epoch; cost and quantization error are those of the prototypes it started from.
+
+    compression : 0 where they are computed from D, else the rank of the approximation that they are computed from.
+    """
 
     number: int
     sigma: float
@@ -58,13 +64,14 @@ class Epoch:
     terms: int
     moved: int
     run: int = 0
+    compression: int = 0
 
 
 @dataclass(frozen=True)
 class State:
     """Prototypes, indices (K,), vectors (K, M) or coefficients (K, N), label vectors (K, C), and how they came about.
 
-    swaps : exchanges of exemplars after the last epoch.
+    swaps : exchanges of exemplars so far.
     """
 
     prototypes: NDArray[Any]
@@ -98,8 +105,9 @@ def epoch(problem: Problem, state: State, sigma: float, rng: np.random.Generator
     if term is not None:
         labels = term.means(weights, labels)
         settled = settled and term.settled(state.labels, labels)
-    record = Epoch(len(state.history), float(sigma), cost, quantization_error(G, m), terms, moved)
-    return State(after, labels, (*state.history, record), converged=settled)
+    error = quantization_error(G, m)
+    record = Epoch(len(state.history), float(sigma), cost, error, terms, moved, compression=space.compression)
+    return State(after, labels, (*state.history, record), converged=settled, swaps=state.swaps)
 
 
 def labelled(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:

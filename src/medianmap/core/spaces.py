@@ -56,6 +56,11 @@ class Space(Protocol):
         """Whether several threads can read the data at the same time."""
         return True
 
+    @property
+    def compression(self) -> int:
+        """Numbers that stand for a point where D is approximated (see compression.py); 0 where D itself counts."""
+        return 0
+
     def fresh(self) -> Self:
         """The same space with nothing remembered, for a run of its own."""
         return self
@@ -259,7 +264,9 @@ class RelationalSpace(_OnSource):
         alpha, Q, parts = csr_array(P), np.zeros(P.shape), list(panels(len(P), PROTOTYPES))
         entries = alpha.indices, alpha.data
         run_chunks(lambda js: _add_rows(C, alpha.indptr[js.start : js.stop + 1], *entries, Q[js]), parts, self.n_jobs)
-        return (Q - self_terms(P, Q)[:, None] + 0.0).T
+        Q -= self_terms(P, Q)[:, None]
+        Q += 0.0
+        return Q.T
 
     def _dense(self, P: FloatArray) -> FloatArray:
         """The same by BLAS in the precision of D, up to rounding: much faster where most coefficients count."""
@@ -289,15 +296,15 @@ class RelationalSpace(_OnSource):
         fields = combined(weights) if isinstance(weights, FieldWeights) else None
         if fields is not None:
             return fields, fields.w.size
-        alpha = self.as_array(P).copy()
+        before = self.as_array(P)
+        alpha = np.empty(before.shape)
 
         def share(js: slice) -> None:
             for j in range(js.start, js.stop):
                 a = weights.row(j)
                 a[a < TOLERANCE * a.max()] = 0.0
                 total = a.sum()
-                if total > 0:
-                    alpha[j] = a / total
+                alpha[j] = a / total if total > 0 else before[j]
 
         run_chunks(share, list(panels(len(P), 8)), self.n_jobs)
         return alpha, alpha.size

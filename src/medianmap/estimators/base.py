@@ -52,6 +52,7 @@ from .parameters import (
     INITS,
     NEIGHBORHOODS,
     AnnealedParameters,
+    CompressedParameters,
     DissimilarityParameters,
     KMeansParameters,
     MapParameters,
@@ -407,6 +408,21 @@ class NeuralGasMap(NeuralGasParameters, AnnealedMap):
     def _plan(self, K: int) -> Plan:
         # Lower warm starts end in worse maps, higher ones need more epochs.
         return self._annealed(Rank(self.neighborhood), K / 2, sigma_warm=max(1.0, K / 15))
+
+
+class CompressedNeuralGasMap(CompressedParameters, NeuralGasMap):
+    """Neural gas of combinations of the data."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        rank = self.compression
+        if isinstance(rank, str) and rank != "auto":
+            raise ValueError(f"compression is {rank!r}; it must be None, 'auto' or a whole number.")
+        if rank is not None and rank != "auto":
+            check_count(rank, "compression")
+
+    def _plan(self, K: int) -> Plan:
+        return replace(super()._plan(K), compression=self.compression)
 
 
 class SOMMap(SOMParameters, AnnealedMap):

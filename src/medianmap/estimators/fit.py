@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from ..core.assignment import Assignment, nearest
+from ..core.compression import compressed_space
 from ..core.engine import Epoch, OnEpoch, Problem, State, anneal, labelled, looked_at, run_all, start_points
 from ..core.label_term import LabelTerm
 from ..core.labels import LabelVectors, training_labels
@@ -58,7 +59,9 @@ class Plan:
     sigma_warm : where sigma starts when a trained map is continued: neighbours mix, distant prototypes do not.
     as_combinations : whether to anneal combinations of the data, and only then to take data points as prototypes.
     only_swaps : whether to train by swaps alone, without epochs, if by swaps at all.
-    refine : whether to exchange exemplars at the end, max_swaps times at most.
+    refine : whether to look for better exemplars at the end than annealing and exchanges lead to.
+    max_swaps : how often exemplars may be exchanged.
+    compression : whether combinations are annealed in a compressed space: None, "auto", or a rank.
     arrange : whether neurons of a lattice exchange prototypes at the end.
     order : what the order of a lattice may cost in quantization, see refine/map_cost.py.
     distinct : whether no two prototypes may share a point.
@@ -73,6 +76,7 @@ class Plan:
     only_swaps: bool = False
     refine: bool = False
     max_swaps: int | None = None
+    compression: str | int | None = None
     arrange: bool = False
     order: float = 0.0
     distinct: bool = False
@@ -239,12 +243,20 @@ def train_from(
         return refined(problem, plan, state) if plan.refine else state
     continued = isinstance(start, State)  # a lattice then keeps its orientation
     settling = continued and len(sigmas) == 1
-    if plan.as_combinations and not settling:  # exemplars that only have to settle were combinations before
-        space = exemplar_space(problem).combinations()
-        start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
-        state = anneal(replace(problem, space=space), start, sigmas, *schedule)
-        places = exemplars(problem, plan, space.distances(state.prototypes))
-        start, sigmas = replace(state, prototypes=places), np.array([plan.sigma_end])
+    if not settling:  # exemplars that only have to settle were combinations before
+        space = exemplar_space(problem).combinations() if plan.as_combinations else problem.space
+        small, K = plan.compression, len(start.prototypes if isinstance(start, State) else start)
+        compressed = None if small is None else compressed_space(space, small, K)
+        if compressed is not None:  # what is left for D itself are the epochs at sigma_end
+            start = placed(start, compressed.compressed)
+            start = anneal(replace(problem, space=compressed), start, sigmas, plan.sigma_end, 0, rng, on_epoch, run)
+        elif plan.as_combinations:
+            start = anneal(replace(problem, space=space), placed(start, space.at), sigmas, *schedule)
+        if plan.as_combinations:
+            assert isinstance(start, State)
+            start = exemplars(problem, plan, start, space.distances(start.prototypes))
+        if compressed is not None or plan.as_combinations:
+            sigmas = np.array([plan.sigma_end])
     if plan.as_combinations and plan.arrange:
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
         state = labelled(problem, start, plan.sigma_end)
@@ -271,18 +283,24 @@ def exemplar_space(problem: Problem) -> MedianSpace:
     return problem.space
 
 
-def exemplars(problem: Problem, plan: Plan, G: FloatArray) -> IntArray:
-    """(K,) data points that replace combinations at the dissimilarities G (N, K).
+def placed(start: NDArray[Any] | State, at: Callable[[NDArray[Any]], Any]) -> Any:
+    """The same start in another space, where the prototypes P are at(P)."""
+    return replace(start, prototypes=at(start.prototypes)) if isinstance(start, State) else at(start)
+
+
+def exemplars(problem: Problem, plan: Plan, state: State, G: FloatArray) -> State:
+    """The state with data points in the place of combinations at the dissimilarities G (N, K).
 
     Each takes the nearest free point. Where a point represents few others, or others that a neighbour represents nearly
-    as well, it is better used elsewhere: at most K exchanges that lower the quantization error. Not on a lattice, where
-    `refined` exchanges them with an eye on the order, and not with labels, which they do not see.
+    as well, it is better used elsewhere: exemplars are exchanged as long as that lowers the quantization error. Not on
+    a lattice, where `refined` does it with an eye on the order, and not with labels, which these exchanges do not see.
     """
     places = snapped(G, plan.distinct)
     if problem.supervised or plan.assignment.lattice is not None:
-        return places
+        return replace(state, prototypes=places)
     source = exemplar_space(problem).source
-    return swap_medoids(source, places, problem.m, max_swaps=len(places), n_jobs=plan.n_jobs).medoids
+    swapped = swap_medoids(source, places, problem.m, max_swaps=plan.max_swaps, n_jobs=plan.n_jobs)
+    return replace(state, prototypes=swapped.medoids, swaps=swapped.n_swaps)
 
 
 def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> State:
@@ -293,11 +311,12 @@ def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> S
     """
     source, m, term, lattice = exemplar_space(problem).source, problem.m, problem.label_term, plan.assignment.lattice
     labels, annealed = state.labels, plan.assignment.anneals
+    left = None if plan.max_swaps is None else plan.max_swaps - state.swaps
     if term is not None and problem.supervised:
         with_labels = labelled_source(source, term)
         source = with_labels
     limits: dict[str, Any] = {
-        "max_swaps": plan.max_swaps if plan.refine else EXCHANGES * len(state.prototypes),
+        "max_swaps": EXCHANGES * len(state.prototypes) if not plan.refine else left,
         "kicks": 0 if not annealed else KICKS if lattice is None else MAP_KICKS,
         "n_jobs": plan.n_jobs,
     }
@@ -313,7 +332,8 @@ def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> S
             labels = labelled(problem, swapped.medoids, plan.sigma_end).labels
         labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, labels)
     converged = state.converged and (swapped.converged or not plan.refine)
-    return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swapped.n_swaps, converged=converged)
+    swaps = state.swaps + swapped.n_swaps
+    return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swaps, converged=converged)
 
 
 def at_end(problem: Problem, state: State, sigma: float) -> State:

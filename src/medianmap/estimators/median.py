@@ -16,12 +16,13 @@ from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import ROWS_PER_STEP, take
 from ..utils.checks import check_choice, check_count, check_share
 from ..utils.threads import in_steps
-from .base import DissimilarityMap, KMeansMap, NeuralGasMap, SOMMap, among, source_of
+from .base import CompressedNeuralGasMap, DissimilarityMap, KMeansMap, SOMMap, among, source_of
 from .fit import Plan
 from .parameters import (
     ANNEALINGS,
     COLLISIONS,
     REFINEMENTS,
+    CompressedAnnealing,
     MedianParameters,
     MedianSOMParameters,
     documented,
@@ -57,13 +58,13 @@ class MedianMap(MedianParameters, DissimilarityMap):
         return MedianSpace(source, self.search, self.collisions, self.n_jobs)
 
     def _plan(self, K: int) -> Plan:
-        plan = super()._plan(K)
+        plan, combines = super()._plan(K), self.annealing != "median"
         # Swaps alone end where no epoch of K-means could move a prototype, and sooner, unless few are allowed.
         free = self.annealing == "auto" and self.refine is not None and self.max_swaps is None
         none = self.annealing == "none" or (free and not plan.assignment.anneals)
         return replace(
-            plan, as_combinations=self.annealing != "median", only_swaps=none,
-            arrange=plan.arrange and self.annealing != "median",
+            plan, as_combinations=combines, only_swaps=none, arrange=plan.arrange and combines,
+            compression=plan.compression if combines else None,
             refine=self.refine is not None, max_swaps=self.max_swaps, distinct=self._distinct_start(),
             n_jobs=self.n_jobs,
         )  # fmt: skip
@@ -135,7 +136,7 @@ class MedianKMeans(MedianMap, KMeansMap):
 
 @documented
 @parameters
-class MedianNeuralGas(MedianMap, NeuralGasMap):
+class MedianNeuralGas(CompressedAnnealing, MedianMap, CompressedNeuralGasMap):
     """Neural gas whose prototypes are data points: it depends little on the start and imposes no lattice.
 
     Minimises sum_ij m_i h(rank_ij) d(x_i, w_j), h(t) = exp(-t / sigma), where rank_ij counts the prototypes nearer to

@@ -74,7 +74,8 @@ class MapParameters:
         "converged_": ("bool", "Whether training ended because nothing moved any more."),
         "history_": (
             "record array of shape (n_iter_,)",
-            "sigma, cost, quantization_error, terms (evaluated) and moved (prototypes) of each epoch.",
+            "sigma, cost, quantization_error, terms (evaluated), moved (prototypes) and compression of each epoch: 0 "
+            "where cost and error are computed from D, else the rank of the approximation that they are computed from.",
         ),
         "n_features_in_": ("int", "Number of columns of X, where X has columns."),
     }
@@ -106,10 +107,10 @@ class MedianParameters(DissimilarityParameters):
     annealing: str = field(default="auto", metadata=about(
         _choice(*ANNEALINGS),
         '"median": prototypes are data points all the way, as in the chapter. "relational": they are combinations of '
-        "the data until sigma_end, then the nearest data points, of which at most K are exchanged for better ones (not "
-        "with labels; of a SOM at most 8 K, and they are arranged on the lattice); this gives better maps and takes "
-        'longer. "none": the data points that `init` gives are taken as they are, or refined. "auto": relational, '
-        'except for K-means with refine="swap" and no max_swaps, where swaps alone reach the same end sooner.'
+        "the data until sigma_end, then the nearest data points, which are exchanged for others as long as that lowers "
+        "the quantization error (not with labels; of a SOM at most 8 K, and they are arranged on the lattice); this "
+        'gives better maps. "none": the data points that `init` gives are taken as they are, or refined. "auto": '
+        'relational, except for K-means with refine="swap" and no max_swaps: swaps alone get to the same end sooner.'
     ))  # fmt: skip
     collisions: str = field(default="distinct", metadata=about(
         _choice(*COLLISIONS),
@@ -122,8 +123,9 @@ class MedianParameters(DissimilarityParameters):
     refine: str | None = field(default=None, metadata=about(
         '{"swap"} or None',
         '"swap": after training, exemplars are exchanged for other data points as long as that lowers the quantization '
-        "error (with labels: that of d_beta). Of a SOM it lowers a cost in which the order on the lattice counts, too "
-        "(see `order`), and neurons exchange exemplars as well."))  # fmt: skip
+        "error (with labels: that of d_beta), and after annealing again from several maps near the best. Of a SOM it "
+        "lowers a cost in which the order on the lattice counts, too (see `order`), and neurons exchange exemplars as "
+        "well."))  # fmt: skip
     max_swaps: int | None = field(default=None, metadata=about(
         "int or None", "Largest number of exchanges; None sets no limit."))  # fmt: skip
 
@@ -202,7 +204,7 @@ class KMeansParameters:
 class AnnealedParameters:
     """Neural gas and SOM: how the neighbourhood shrinks."""
 
-    n_epochs: int = field(default=100, metadata=about(
+    n_epochs: int = field(default=30, metadata=about(
         "int", "Epochs of annealing. Training then continues at sigma_end until nothing moves, for at most 300 epochs."
     ))  # fmt: skip
     sigma_start: float | None = field(default=None, metadata=about(
@@ -216,6 +218,28 @@ class NeuralGasParameters(AnnealedParameters):
     """Neural gas: the number of prototypes, and annealing."""
 
     n_clusters: int = field(default=8, kw_only=False, metadata=about("int", "Number of prototypes K."))
+
+
+@parameters
+class CompressedParameters(NeuralGasParameters):
+    """Neural gas of combinations of the data, which may be compressed."""
+
+    compression: int | str | None = field(default=None, metadata=about(
+        'int, "auto" or None',
+        "How combinations of the data are annealed. None: by all of D. A number r: each point is replaced by r numbers "
+        "made from 4 r columns of D, which is many times as fast; training ends with D itself, and what comes out is "
+        'computed from D alone. "auto": 64 numbers from 1000 points on. All of D is taken where it is not symmetric, '
+        "where the numbers reproduce it too coarsely, and of 4 r points or fewer; `history_` says what was done."
+    ))  # fmt: skip
+
+
+@parameters
+class CompressedAnnealing:
+    """Maps that compress the data while they anneal unless they are told otherwise."""
+
+    compression: int | str | None = field(
+        default="auto", metadata=CompressedParameters.__dataclass_fields__["compression"].metadata
+    )
 
 
 @parameters

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from ..core.spaces import RelationalSpace, Space, between_prototypes, in_equal_parts, products, snapped
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import take
-from .base import DissimilarityMap, KMeansMap, NeuralGasMap, SOMMap, among, source_of
+from .base import CompressedNeuralGasMap, DissimilarityMap, KMeansMap, SOMMap, among, source_of
 from .parameters import RelationalParameters, documented, parameters
 
 
@@ -136,7 +136,7 @@ class RelationalKMeans(RelationalMap, KMeansMap):
 
 @documented
 @parameters
-class RelationalNeuralGas(RelationalMap, NeuralGasMap):
+class RelationalNeuralGas(RelationalMap, CompressedNeuralGasMap):
     """Neural gas whose prototypes are convex combinations of the data, known by their coefficients alone.
 
     Minimises sum_ij m_i h(rank_ij) d(x_i, w_j) with w_j = sum_l alpha_j[l] x_l and
