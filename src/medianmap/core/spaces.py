@@ -28,7 +28,7 @@ from ..search import Search, make_search
 from ..search.field_sums import FieldSums
 from ..search.frame import FieldWeights, Weights
 from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
-from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows
+from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows, worth_threads
 from ..utils.threads import limited, run_chunks
 from .field_combinations import TINY, TOLERANCE, FieldCombinations, combined, field_distances, field_sums
 
@@ -306,7 +306,7 @@ class RelationalSpace(_OnSource):
                 total = a.sum()
                 alpha[j] = a / total if total > 0 else before[j]
 
-        run_chunks(share, list(panels(len(P), 8)), self.n_jobs)
+        run_chunks(share, worth_threads(len(P), self.n_points, 8), self.n_jobs)
         return alpha, alpha.size
 
 

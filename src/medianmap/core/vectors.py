@@ -9,13 +9,13 @@ import numpy as np
 from numba import njit
 from scipy.spatial.distance import cdist
 
-from ..search.frame import Weights
-from ..sources.base import FloatArray, Index, IntArray, panels
+from ..search.frame import FieldWeights, Weights
+from ..sources.base import FloatArray, Index, IntArray, panels, worth_threads
 from ..utils.threads import run_chunks
 from .spaces import Space
 
-# Points per chunk: small enough to share out, large enough to hide the cost of a call.
-CHUNK = 4096
+# Dissimilarities per chunk: few enough to share out, many enough to hide the cost of a call.
+CHUNK = 2**16
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,14 @@ class VectorSpace(Space):
         return 2.0 * float((p * (self.X - center) ** 2).sum())
 
     def update(self, weights: Weights, P: FloatArray) -> tuple[FloatArray, int]:
-        A, W = weights.A, P.copy()
-        run_chunks(lambda js: _means(A[js], self.X, W[js]), list(panels(len(W), 8)), self.n_jobs)
+        W = P.copy()
+        if isinstance(weights, FieldWeights) and (weights.H == np.eye(len(P))).all():  # K-means: one pass, and no A
+            sums, fields = np.zeros(P.shape), weights.fields
+            _add_points(weights.winner, weights.m, self.X, sums)
+            W[fields] = sums[fields] / np.bincount(weights.winner, weights.m)[fields, None]
+            return W, len(self.X)
+        A = weights.A
+        run_chunks(lambda js: _means(A[js], self.X, W[js]), worth_threads(len(W), self.X.size, 8), self.n_jobs)
         return W, A.size
 
     def training_data(self, points: Index) -> FloatArray:
@@ -67,8 +73,18 @@ class VectorSpace(Space):
 def squared_distances(X: FloatArray, W: FloatArray, n_jobs: int | None = None) -> FloatArray:
     """|x_i - W_j|^2 (N, K), each pair by itself, so that a row does not depend on the rows around it."""
     G = np.empty((len(X), len(W)))
-    run_chunks(lambda rows: cdist(X[rows], W, "sqeuclidean", out=G[rows]), list(panels(len(X), CHUNK)), n_jobs)
+    parts = list(panels(len(X), max(1, CHUNK // max(1, len(W)))))
+    run_chunks(lambda rows: cdist(X[rows], W, "sqeuclidean", out=G[rows]), parts, n_jobs)
     return G
+
+
+@njit(cache=True, nogil=True)
+def _add_points(field, m, X, sums):  # type: ignore[no-untyped-def]
+    """sums[field[i]] += m[i] X[i], i ascending."""
+    for i in range(X.shape[0]):
+        total, factor = sums[field[i]], m[i]
+        for k in range(X.shape[1]):
+            total[k] += factor * X[i, k]
 
 
 @njit(cache=True, nogil=True)
