@@ -99,7 +99,7 @@ def _moved(
     rng, swaps = np.random.default_rng(0), 0
     done, converged = descended(candidates, moves, most, n_jobs, looks)
     while _arranged(state, rng, keep) and converged:
-        swaps += done
+        swaps, keep = swaps + done, True  # few exemplars will be others: what is arranged only goes down from now on
         done, converged = descended(candidates, moves, most - swaps, n_jobs, looks)
         if not done:
             break  # and what was arranged is unchanged
