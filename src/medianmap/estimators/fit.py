@@ -242,13 +242,14 @@ def train_from(
     if plan.as_combinations and not settling:  # exemplars that only have to settle were combinations before
         space = exemplar_space(problem).combinations()
         start = State(space.at(start.prototypes), start.labels) if isinstance(start, State) else space.at(start)
-        state = anneal(replace(problem, space=space), start, sigmas, *schedule)
+        # Exemplars that are exchanged next do not need combinations at a fixed point.
+        most = 0 if plan.arrange else plan.max_settling
+        state = anneal(replace(problem, space=space), start, sigmas, plan.sigma_end, most, rng, on_epoch, run)
         places = exemplars(problem, plan, space.distances(state.prototypes))
         start, sigmas = replace(state, prototypes=places), np.array([plan.sigma_end])
     if plan.as_combinations and plan.arrange:
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
-        state = labelled(problem, start, plan.sigma_end)
-        state = replace(state, converged=True) if settling else state
+        state = replace(labelled(problem, start, plan.sigma_end), converged=True)  # unless exchanges are left
         state = at_end(problem, refined(problem, plan, state, continued), plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
         return state
@@ -312,7 +313,7 @@ def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> S
         elif lattice is not None:  # exemplars have changed places
             labels = labelled(problem, swapped.medoids, plan.sigma_end).labels
         labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, labels)
-    converged = state.converged and (swapped.converged or not plan.refine)
+    converged = state.converged and swapped.converged
     return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swapped.n_swaps, converged=converged)
 
 
