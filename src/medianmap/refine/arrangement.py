@@ -12,8 +12,8 @@ make the second sum r. This is a quadratic assignment problem. An exchange of tw
 
 summed over both parts (A, B): K products for the second; at most 14 for the first, since few neurons touch. Exchanges
 are drawn at random and made with the probability exp(-change / temperature), while the temperature falls; then the
-exchange that lowers f most is made until none does. That is repeated for few neurons, which takes no time; the start
-itself goes down to a local optimum, too, and the best of these is taken: it is never worse than the start.
+exchange that lowers f most is made until none does. That is repeated for few neurons, which takes no time, and the best
+is taken. Where none is better than the start, the start itself goes down to a local optimum: it is never worse.
 """
 
 from __future__ import annotations
@@ -170,13 +170,16 @@ def best_arrangement(
 
     def settled(p: IntArray) -> float:
         """f(p), after all exchanges in p that lower it."""
-        places = np.ix_(p, p)
-        f = float((state.apart * C[places]).sum() - (state.nd * F[places]).sum())
-        return f + float(_settle(near, state.apart, state.nd, C, _columns_at(nd, p), order, p))
+        return cost(p) + float(_settle(near, state.apart, state.nd, C, _columns_at(nd, p), order, p))
 
-    least = settled(best)
+    def cost(p: IntArray) -> float:
+        places = np.ix_(p, p)
+        return float((state.apart * C[places]).sum() - (state.nd * F[places]).sum())
+
     if keep:
+        settled(best)
         return best
+    least = cost(best)
     pairs = np.stack(np.nonzero(np.triu(C)))
     shares = np.cumsum(C[pairs[0], pairs[1]])
     around, short = np.argsort(state.nd, axis=1, kind="stable"), order.astype(np.float32)
@@ -187,6 +190,8 @@ def best_arrangement(
         f = settled(p)
         if f < least - ROUNDING:
             least, best = f, p
+    if (best == np.arange(K)).all():
+        settled(best)
     return best
 
 
