@@ -35,8 +35,8 @@ from ..sources.checks import refuse_bad_entries
 from ..utils.checks import check_count, check_weights
 from .map_cost import MapState
 
-# Exchanges drawn per neuron, and the temperature times K at the beginning and the end.
-DRAWN, HOT, COLD = 1000, 1.0, 0.03
+# Exchanges drawn per neuron, twice as many for the first FEW; the temperature times K at the beginning and the end.
+DRAWN, FEW, HOT, COLD = 1000, 100, 1.0, 0.03
 # How many of the neurons around one it is exchanged with in the cold.
 REACH = 20
 # Few neurons are arranged so often that about this many neurons are.
@@ -186,7 +186,8 @@ def best_arrangement(
     for _ in range(max(1, TOGETHER // K)):
         p = np.arange(K)
         N = nd.astype(np.float32)
-        _anneal(near, around, state.apart, C, N, short, p, pairs, shares, rng, DRAWN * K, HOT / K, COLD / K)
+        n = DRAWN * (K + min(K, FEW))
+        _anneal(near, around, state.apart, C, N, short, p, pairs, shares, rng, n, HOT / K, COLD / K)
         f = settled(p)
         if f < least - ROUNDING:
             least, best = f, p
