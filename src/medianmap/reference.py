@@ -219,7 +219,7 @@ def fit_by_combinations(
     """
     N, K = len(D), len(start)
     m = np.ones(N) if m is None else np.asarray(m, float)
-    told = {"D": D, "m": m, "y": y, "beta": beta, "scale": scale, "settle": settle}
+    told = {"D": D, "m": m, "y": y, "beta": beta, "scale": scale, "settle": settle if lattice is None else 0}
     P, Y, costs = fit(weights, sigmas, np.eye(N)[start], **told)
     w = snap(combination_distances(D, P))
     if lattice is not None:

@@ -10,7 +10,7 @@ from medianmap import arrange, as_dissimilarity
 from medianmap.core.neighborhood import make_lattice
 from medianmap.core.quality import topographic_error
 from medianmap.refine import swap_medoids
-from medianmap.refine.arrangement import best_arrangement
+from medianmap.refine.arrangement import LANES, _change, _columns_at, _padded, _settle, _touching, best_arrangement
 from medianmap.refine.map_cost import MapState
 
 
@@ -142,3 +142,25 @@ def test_exemplars_by_name(rng):
 def test_mistakes(exemplars, grid, message):
     with pytest.raises(ValueError, match=message):
         arrange(np.ones((20, 20)) - np.eye(20), list(exemplars), grid)
+
+
+def test_the_change_of_an_exchange_is_that_of_the_cost(rng):
+    K, lattice = 40, make_lattice((5, 8))  # more than one row of lanes
+    state = state_of(rng.random((90, 90)), rng.permutation(90)[:K], lattice, rng.uniform(0.5, 2, 90))
+    C, F = state.assignment_problem()
+
+    def f(p):
+        return (state.apart * C[np.ix_(p, p)]).sum() - (state.nd * F[np.ix_(p, p)]).sum()
+
+    p, near, nd = rng.permutation(K), _touching(state.apart), _padded(state.nd)
+    N = _columns_at(nd, p)
+    for j, k in combinations(range(K), 2):
+        other = p.copy()
+        other[[j, k]] = p[[k, j]]
+        found = _change(near, C, N, _padded(F), p, j, k, np.empty(LANES))
+        assert found == pytest.approx(f(other) - f(p), abs=1e-12)
+    before = f(p)
+    change = _settle(near, state.apart, state.nd, C, N, _padded(F), p)
+    assert change < -0.01
+    assert f(p) - before == pytest.approx(change, abs=1e-12)
+    np.testing.assert_array_equal(N, _columns_at(nd, p))

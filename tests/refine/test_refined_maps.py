@@ -79,18 +79,22 @@ def test_a_refined_som_quantizes_better_and_is_ordered_better(annealing, rng):
     assert free.inertia_ < strict.inertia_
 
 
-def test_exemplars_of_an_annealed_som_are_exchanged_and_arranged(rng):
-    """At most 8 K swaps and the arrangement, in the cost that `order` weighs; no epoch comes after."""
+def test_exemplars_of_an_annealed_som_are_exchanged_and_arranged(rng, monkeypatch):
+    """At most 8 K swaps and the arrangement, in the cost that `order` weighs; no epoch at sigma_end comes before."""
     D = blob_distances(rng, n=200, centers=30)
     som = MedianSOM((4, 5), metric="precomputed", init=np.arange(20)).fit(D)
+    assert len(som.history_) == som.n_epochs + 1
+    monkeypatch.setattr("medianmap.estimators.base.MAX_SETTLING", 0)
     anneal = RelationalSOM((4, 5), metric="precomputed", init=np.arange(20), arrange=False).fit(D)
     places = snapped(anneal.transform(D), distinct=True)
     expected = refine_som(D, places, som.lattice_, max_swaps=160)
     np.testing.assert_array_equal(som.medoid_indices_, expected.medoids)
     np.testing.assert_array_equal(som.history_[:-1], anneal.history_)
     assert som.history_["quantization_error"][-1] == som.quantization_error_
-    assert som.converged_ == anneal.converged_
+    assert som.converged_ == expected.converged
     assert not hasattr(som, "n_swaps_")
+    monkeypatch.setattr("medianmap.estimators.fit.EXCHANGES", 1)
+    assert not MedianSOM((4, 5), metric="precomputed", init=np.arange(20)).fit(D).converged_
 
 
 @pytest.mark.parametrize("method", METHODS)

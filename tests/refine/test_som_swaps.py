@@ -12,6 +12,7 @@ from support.strategies import cases, matrix
 from medianmap.core.neighborhood import make_lattice
 from medianmap.core.quality import topographic_error
 from medianmap.refine import candidates, descent, refine_som, swap_medoids
+from medianmap.refine.arrangement import best_arrangement
 from medianmap.refine.map_cost import MapState
 from medianmap.refine.som_swaps import _SwapMoves
 
@@ -157,6 +158,20 @@ def test_threads_and_blocks_change_nothing(rng, dtype, monkeypatch):
     for other in (two, four, blocks):
         np.testing.assert_array_equal(one.medoids, other.medoids)
         assert one.loss == other.loss
+
+
+def test_what_is_arranged_only_goes_down_from_then_on(rng, monkeypatch):
+    kept = []
+
+    def watched(state, rng, keep):
+        kept.append(keep)
+        return best_arrangement(state, rng, keep=keep)
+
+    monkeypatch.setattr("medianmap.refine.som_swaps.best_arrangement", watched)
+    D, lattice = blob_distances(rng, 200, 20), make_lattice((4, 6))
+    refine_som(D, rng.permutation(200)[:24], lattice, order=0.3)
+    assert kept == [False, *[True] * (len(kept) - 1)]
+    assert len(kept) > 1
 
 
 def test_max_swaps_stops_on_the_way(rng):

@@ -127,7 +127,7 @@ class FitSettings:
         None, "A pass stops after the patch that reaches this number of dissimilarities.", at_least=1, metavar="N"
     )
     epochs: int | None = setting(
-        None, f"Epochs of training; by default {SOM.n_epochs}, of kmeans at most "
+        None, f"Epochs of training; by default {SOM.n_epochs} of a som, {Gas.n_epochs} of a gas, of kmeans at most "
         f"{KMeans.max_iter}.", at_least=1, metavar="N", sets=("max_iter", "n_epochs"),
     )  # fmt: skip
     sigma_start: float | None = setting(

@@ -24,6 +24,7 @@ from ..utils.threads import limited, run_chunks
 from .neighborhood import Lattice, h
 from .quality import inertia, neural_gas_cost, som_cost
 from .ranks import Ranks, ranks_after
+from .separable import Factors
 
 
 class Assignment(ABC):
@@ -102,7 +103,8 @@ class OnLattice(Assignment):
         Z = self.lattice.row_sums(sigma, self.neighborhood) if self.normalized else np.ones(len(H))
         share = Z.min() / Z
         H = H * share[:, None]
-        winner, minimum = smoothed_winners(G.T, H)
+        factors = Factors.of(self.lattice, sigma, share) if self.neighborhood == "gaussian" else None
+        winner, minimum = smoothed_winners(G.T, H, factors=factors)
         W = np.ascontiguousarray(H.T)  # row = prototype, column = field
         weights = FieldWeights(W, winner, m)
         nearest = nd[:, weights.fields].min(axis=1)
@@ -129,8 +131,12 @@ def nearest(G: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
     return at.astype(np.intp), least
 
 
-def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None) -> tuple[IntArray, FloatArray]:
+def smoothed_winners(
+    GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None, factors: Factors | None = None
+) -> tuple[IntArray, FloatArray]:
     """(winner (N,), its smoothed dissimilarity (N,)) for GT (K, N) and H (K, K); the lowest j on ties.
+
+    factors : those of H, if it has any.
 
     This is the search for prototypes in small: weights G[i], candidates the rows of H. The same rule decides: what the
     lower bounds cannot discard is compared by the canonical sum over l.
@@ -146,11 +152,15 @@ def smoothed_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None = None)
     H32 = as_float32(H)
     work = product_work(H32, N)
     name = min(work, key=lambda name: work[name])
-    bounds = weight_product(name, H32, GT if GT.dtype == np.float32 else as_float32(GT), n_jobs)
+    given = GT if GT.dtype == np.float32 else as_float32(GT)
+    if factors is not None and factors.work(N) < work[name]:
+        bounds = factors.product(given, n_jobs)
+    else:
+        bounds = weight_product(name, H32, given, n_jobs)
     winner, cost = np.empty(N, np.intp), np.empty(N)
-    given = bounds.L, 1 - bounds.relative, bounds.absolute, GT, H
+    compared = bounds.L, 1 - bounds.relative, bounds.absolute, GT, H
     parts = list(panels(N, CHUNK))
-    run_chunks(lambda part: _certify(*given, part.start, part.stop, winner, cost), parts, n_jobs)
+    run_chunks(lambda part: _certify(*compared, part.start, part.stop, winner, cost), parts, n_jobs)
     return winner, cost
 
 

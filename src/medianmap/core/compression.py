@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..search.certified import _look_up
+from ..search.rank_screen import weights_by_table
 from ..search.screens import as_float32
 from ..sources.base import FloatArray, IntArray, columns, panels, points_to
 from ..utils.threads import limited, run_chunks
@@ -110,7 +110,7 @@ class CompressedSpace(RelationalSpace):
 
         def average(js: slice) -> None:
             A = np.empty((js.stop - js.start, self.n_points), np.float32)
-            _look_up(ranks[js], values[js], m, A)
+            weights_by_table(ranks[js], values[js], m, A)
             total = A.sum(axis=1, dtype=np.float64)
             alive = total > 0
             p[js][alive] = (A @ self.U)[alive] / total[alive, None]

@@ -244,23 +244,10 @@ def train_from(
     continued = isinstance(start, State)  # a lattice then keeps its orientation
     settling = continued and len(sigmas) == 1
     if not settling:  # exemplars that only have to settle were combinations before
-        space = exemplar_space(problem).combinations() if plan.as_combinations else problem.space
-        small, K = plan.compression, len(start.prototypes if isinstance(start, State) else start)
-        compressed = None if small is None else compressed_space(space, small, K)
-        if compressed is not None:  # what is left for D itself are the epochs at sigma_end
-            start = placed(start, compressed.compressed)
-            start = anneal(replace(problem, space=compressed), start, sigmas, plan.sigma_end, 0, rng, on_epoch, run)
-        elif plan.as_combinations:
-            start = anneal(replace(problem, space=space), placed(start, space.at), sigmas, *schedule)
-        if plan.as_combinations:
-            assert isinstance(start, State)
-            start = exemplars(problem, plan, start, space.distances(start.prototypes))
-        if compressed is not None or plan.as_combinations:
-            sigmas = np.array([plan.sigma_end])
+        start, sigmas = annealed_combinations(problem, plan, start, sigmas, rng, on_epoch, run)
     if plan.as_combinations and plan.arrange:
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
-        state = labelled(problem, start, plan.sigma_end)
-        state = replace(state, converged=True) if settling else state
+        state = replace(labelled(problem, start, plan.sigma_end), converged=True)  # unless exchanges are left
         state = at_end(problem, refined(problem, plan, state, continued), plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
         return state
@@ -268,6 +255,29 @@ def train_from(
     if plan.refine:
         return refined(problem, plan, state, continued)
     return rearranged(problem, state, continued) if plan.arrange else state
+
+
+def annealed_combinations(
+    problem: Problem, plan: Plan, start: NDArray[Any] | State, sigmas: FloatArray, rng: np.random.Generator,
+    on_epoch: OnEpoch, run: int,
+) -> tuple[NDArray[Any] | State, FloatArray]:  # fmt: skip
+    """What is annealed as combinations of the data, in a compressed space if the plan says so: what to go on from, and
+    the sigmas that are left. Of median maps these are the exemplars that take their place."""
+    exact = exemplar_space(problem).combinations() if plan.as_combinations else problem.space
+    compressed = None
+    if plan.compression is not None:
+        K = len(start.prototypes if isinstance(start, State) else start)
+        compressed = compressed_space(exact, plan.compression, K)
+    if compressed is None and not plan.as_combinations:
+        return start, sigmas
+    space, at = (exact, exact.at) if compressed is None else (compressed, compressed.compressed)
+    # What is compressed settles on D itself, and exemplars that are exchanged next need not start from a fixed point.
+    settling = 0 if compressed is not None or plan.arrange else plan.max_settling
+    schedule = (sigmas, plan.sigma_end, settling, rng, on_epoch, run)
+    state = anneal(replace(problem, space=space), placed(start, at), *schedule)
+    if plan.as_combinations:
+        state = exemplars(problem, plan, state, exact.distances(state.prototypes))
+    return state, np.array([plan.sigma_end])
 
 
 def rearranged(problem: Problem, state: State, keep: bool) -> State:
@@ -331,7 +341,7 @@ def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> S
         elif lattice is not None:  # exemplars have changed places
             labels = labelled(problem, swapped.medoids, plan.sigma_end).labels
         labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, labels)
-    converged = state.converged and (swapped.converged or not plan.refine)
+    converged = state.converged and swapped.converged
     swaps = state.swaps + swapped.n_swaps
     return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swaps, converged=converged)
 

@@ -249,6 +249,10 @@ class SOMParameters(AnnealedParameters):
     grid: tuple[int, int] = field(default=(10, 10), kw_only=False, metadata=about(
         "tuple of two ints", "Rows and columns of neurons. Neuron j is in row j // columns, column j % columns."
     ))  # fmt: skip
+    n_epochs: int = field(default=30, metadata=about(
+        "int",
+        "Epochs of annealing. Training then continues at sigma_end until nothing moves, for at most 300 epochs; but a "
+        "MedianSOM whose exemplars are exchanged goes on with that."))  # fmt: skip
     lattice: str = field(default="hexagonal", metadata=about(_choice(*LATTICES), "How neurons are arranged."))
     periodic: bool = field(default=False, metadata=about(
         "bool", "Whether opposite edges are joined to a torus. A hexagonal one needs an even number of rows."

@@ -11,9 +11,9 @@ make the second sum r. This is a quadratic assignment problem. An exchange of tw
     2 sum_l (A[j, l] - A[k, l]) (B[k, l] - B[j, l])      (l other than j and k)
 
 summed over both parts (A, B): K products for the second; at most 14 for the first, since few neurons touch. Exchanges
-are drawn at random and made with the probability exp(-change / temperature), while the temperature falls; then all
-exchanges that lower f are made until there is none. That is repeated for few neurons, which takes no time; the start
-itself goes down to a local optimum, too, and the best of these is taken: it is never worse than the start.
+are drawn at random and made with the probability exp(-change / temperature), while the temperature falls; then the
+exchange that lowers f most is made until none does. That is repeated for few neurons, which takes no time, and the best
+is taken. Where none is better than the start, the start itself goes down to a local optimum: it is never worse.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from ..core.neighborhood import Lattice, checked_lattice
 from ..core.quality import topographic_error
@@ -34,12 +35,16 @@ from ..sources.checks import refuse_bad_entries
 from ..utils.checks import check_count, check_weights
 from .map_cost import MapState
 
-# Exchanges drawn per neuron, and the temperature times K at the beginning and the end.
-DRAWN, HOT, COLD = 2000, 1.0, 0.03
+# Exchanges drawn per neuron, twice as many for the first FEW; the temperature times K at the beginning and the end.
+DRAWN, FEW, HOT, COLD = 1000, 100, 1.0, 0.03
+# How many of the neurons around one it is exchanged with in the cold.
+REACH = 20
 # Few neurons are arranged so often that about this many neurons are.
 TOGETHER = 40
 # What near order counts for prototypes that training has ordered: with 1, maps of 484 neurons were torn for far order.
 NEAR = 4.0
+# Terms of a sum that are added up side by side.
+LANES = 32
 # An exchange must lower f by more than rounding.
 ROUNDING = 1e-12
 
@@ -159,106 +164,162 @@ def best_arrangement(
     best = np.arange(K)
     if K < 3:
         return best
-    touching = [np.flatnonzero(row == 0) for row in state.apart]
-    near = np.full((K, max(map(len, touching))), -1, np.int32)
-    for k, row in enumerate(touching):
-        near[k, : len(row)] = row
     C, F = state.assignment_problem()
     C *= near_weight
-    nd = state.nd
+    near, nd, order = _touching(state.apart), _padded(state.nd), _padded(F)
+
+    def settled(p: IntArray) -> float:
+        """f(p), after all exchanges in p that lower it."""
+        return cost(p) + float(_settle(near, state.apart, state.nd, C, _columns_at(nd, p), order, p))
+
+    def cost(p: IntArray) -> float:
+        places = np.ix_(p, p)
+        return float((state.apart * C[places]).sum() - (state.nd * F[places]).sum())
+
+    if keep:
+        settled(best)
+        return best
+    least = cost(best)
     pairs = np.stack(np.nonzero(np.triu(C)))
     shares = np.cumsum(C[pairs[0], pairs[1]])
-    least = _settle(near, C.copy(), nd, F.copy(), best)
-    for _ in range(0 if keep else max(1, TOGETHER // K)):
-        p, c, e = np.arange(K), C.copy(), F.copy()
-        f = _anneal(near, c, nd, e, p, pairs, shares, rng, DRAWN * K, HOT / K, COLD / K) + _settle(near, c, nd, e, p)
+    around, short = np.argsort(state.nd, axis=1, kind="stable"), order.astype(np.float32)
+    for _ in range(max(1, TOGETHER // K)):
+        p = np.arange(K)
+        N = nd.astype(np.float32)
+        n = DRAWN * (K + min(K, FEW))
+        _anneal(near, around, state.apart, C, N, short, p, pairs, shares, rng, n, HOT / K, COLD / K)
+        f = settled(p)
         if f < least - ROUNDING:
             least, best = f, p
+    if (best == np.arange(K)).all():
+        settled(best)
     return best
 
 
-@njit(cache=True, nogil=True)
-def _change(near, C, nd, F, j, k):  # type: ignore[no-untyped-def]
-    """The change of f if the neurons j and k exchange exemplars; C and F are in the order of the neurons.
+def _touching(apart: FloatArray) -> NDArray[np.int32]:
+    """(K, n): the neurons that each one touches, itself among them; -1 where there are fewer."""
+    touching = [np.flatnonzero(row == 0) for row in apart]
+    near = np.full((len(apart), max(map(len, touching))), -1, np.int32)
+    for k, row in enumerate(touching):
+        near[k, : len(row)] = row
+    return near
 
-    Both sums run over all l, which adds terms at j and k that do not belong: they are taken off at the end.
+
+def _padded(B: FloatArray) -> FloatArray:
+    """B (K, K) with columns of zeros, so that its rows are whole lanes."""
+    return np.pad(B, ((0, 0), (0, -len(B) % LANES)))
+
+
+def _columns_at(nd: FloatArray, p: IntArray) -> FloatArray:
+    """N[k, b] = nd[k, place of exemplar b], p[place of b] = b."""
+    N = nd.copy()
+    N[:, p] = nd[:, : len(p)]
+    return N
+
+
+@njit(cache=True, nogil=True)
+def _change(near, C, N, F, p, j, k, lanes):  # type: ignore[no-untyped-def]
+    """The change of f if the neurons j and k exchange exemplars.
+
+    C and F are in the order of exemplars; N[l, b] is the distance from neuron l to that of exemplar b. The far sum runs
+    over all exemplars, many at once and in one order on any machine; the two terms too many are taken off.
     """
+    a, b = p[j], p[k]
     x = 0.0
     for l in near[j]:
-        if l >= 0:
-            x -= C[k, l] - C[j, l]
+        if l >= 0 and l != j and l != k:
+            x -= C[b, p[l]] - C[a, p[l]]
     for l in near[k]:
-        if l >= 0:
-            x += C[k, l] - C[j, l]
-            if l == j:
-                x -= 2.0 * C[j, k]
-    x += 2.0 * C[j, k]
-    p, q, e, g = nd[j], nd[k], F[j], F[k]
-    K = p.shape[0]
-    s = t = u = v = 0.0  # four sums: a single one would wait for each addition
-    for l in range(0, K - 3, 4):
-        s += (p[l] - q[l]) * (g[l] - e[l])
-        t += (p[l + 1] - q[l + 1]) * (g[l + 1] - e[l + 1])
-        u += (p[l + 2] - q[l + 2]) * (g[l + 2] - e[l + 2])
-        v += (p[l + 3] - q[l + 3]) * (g[l + 3] - e[l + 3])
-    for l in range(K - K % 4, K):
-        s += (p[l] - q[l]) * (g[l] - e[l])
-    return 2.0 * (x - ((s + t) + (u + v) + 2.0 * p[k] * e[k]))
+        if l >= 0 and l != j and l != k:
+            x += C[b, p[l]] - C[a, p[l]]
+    lanes[:] = 0
+    for start in range(0, N.shape[1], LANES):
+        stop = start + LANES
+        s, t, u, v = N[j, start:stop], N[k, start:stop], F[a, start:stop], F[b, start:stop]
+        for l in range(LANES):
+            lanes[l] += (s[l] - t[l]) * (v[l] - u[l])
+    half = LANES
+    while half > 1:
+        half //= 2
+        for l in range(half):
+            lanes[l] += lanes[half + l]
+    return 2.0 * (x - lanes[0] - 2.0 * N[j, b] * F[a, b])
 
 
 @njit(cache=True, nogil=True)
-def _exchange(C, F, p, j, k):  # type: ignore[no-untyped-def]
+def _exchange(N, p, j, k):  # type: ignore[no-untyped-def]
     """The neurons j and k exchange exemplars."""
-    p[j], p[k] = p[k], p[j]
-    for B in (C, F):
-        for l in range(B.shape[0]):
-            B[j, l], B[k, l] = B[k, l], B[j, l]
-        for l in range(B.shape[0]):
-            B[l, j], B[l, k] = B[l, k], B[l, j]
+    a, b = p[j], p[k]
+    p[j], p[k] = b, a
+    for l in range(len(p)):
+        N[l, a], N[l, b] = N[l, b], N[l, a]
 
 
 @njit(cache=True, nogil=True)
-def _anneal(near, C, nd, F, p, pairs, shares, rng, n, hot, cold):  # type: ignore[no-untyped-def]
-    """Try n exchanges drawn at random while the temperature falls from hot to cold; returns the change of f.
+def _anneal(near, around, apart, C, N, F, p, pairs, shares, rng, n, hot, cold):  # type: ignore[no-untyped-def]
+    """Try n exchanges drawn at random while the temperature falls from hot to cold; p starts as 0, 1, ...
 
     Every second exchange puts one of the two nearest exemplars of a point, where they do not touch, beside the other:
-    pairs (2, n) are such exemplars, shares (n,) the sums of their C up to each.
+    pairs (2, n) are such exemplars, shares (n,) the sums of their C up to each. In the others two neurons exchange that
+    are ever nearer to each other, since in the cold hardly any would be accepted from afar: around[j] are all neurons,
+    the nearest first.
     """
     K = len(p)
-    f, place = 0.0, np.arange(K)  # where the exemplars are
+    place, lanes = p.copy(), np.empty(LANES, N.dtype)  # where the exemplars are
+    reach = min(REACH, K - 1)
+    temperature, cooler = hot, (cold / hot) ** (1.0 / max(n, 1))
     for z in range(n):
-        temperature = hot * (cold / hot) ** (z / n)
-        j, k = int(rng.random() * K), int(rng.random() * (K - 1))
-        k += k >= j
+        temperature *= cooler
         if z % 2:
             i = min(np.searchsorted(shares, rng.random() * shares[-1], side="right"), len(shares) - 1)
             first = int(rng.random() * 2)
             j, other = place[pairs[first, i]], place[pairs[1 - first, i]]
             k = near[other, int(rng.random() * near.shape[1])]
-            if k < 0 or k == other or (near[other] == j).any():
+            if k < 0 or k == other or apart[other, j] == 0.0:
                 continue
-        x = _change(near, C, nd, F, j, k)
+        else:
+            j = int(rng.random() * K)
+            k = around[j, 1 + int(rng.random() * max(reach, (K - 1) * temperature / hot))]
+        x = _change(near, C, N, F, p, j, k, lanes)
         if x <= 0.0 or rng.random() < np.exp(-x / temperature):
-            _exchange(C, F, p, j, k)
+            _exchange(N, p, j, k)
             place[p[j]], place[p[k]] = j, k
-            f += x
-    return f
 
 
 @njit(cache=True, nogil=True)
-def _settle(near, C, nd, F, p):  # type: ignore[no-untyped-def]
-    """Make exchanges that lower f until there is none; returns the change of f."""
+def _settle(near, apart, nd, C, N, F, p):  # type: ignore[no-untyped-def]
+    """Make the exchange that lowers f most until none lowers it; returns the change of f.
+
+    changes[u, v], u < v, is that of every exchange. When j and k exchange their exemplars a and b, only the terms l = j
+    and l = k of another change, together by 2 (s_u - s_v) (x_v - x_u), s = A[j] - A[k], x_u = B[b, p_u] - B[a, p_u].
+    """
     K = len(p)
-    f, idle = 0.0, 0
-    while idle < K:
-        for j in range(K):
-            idle += 1
-            for k in range(j + 1, K):
-                x = _change(near, C, nd, F, j, k)
-                if x < -ROUNDING:
-                    _exchange(C, F, p, j, k)
-                    f += x
-                    idle = 0
-            if idle >= K:
-                break
-    return f
+    lanes, changes = np.empty(LANES, N.dtype), np.zeros((K, K))
+    s, t, x, y = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    for u in range(K):
+        for v in range(u + 1, K):
+            changes[u, v] = _change(near, C, N, F, p, u, v, lanes)
+    f = 0.0
+    while True:
+        j, k, least = 0, 0, -ROUNDING
+        for u in range(K):
+            row = changes[u]
+            for v in range(u + 1, K):
+                if row[v] < least:
+                    j, k, least = u, v, row[v]
+        if j == k:
+            return f
+        f += least
+        a, b = p[j], p[k]
+        for u in range(K):
+            s[u], t[u] = 2.0 * (apart[j, u] - apart[k, u]), 2.0 * (nd[j, u] - nd[k, u])
+            x[u], y[u] = C[b, p[u]] - C[a, p[u]], F[b, p[u]] - F[a, p[u]]
+        for u in range(K):
+            row = changes[u]
+            for v in range(u + 1, K):
+                row[v] += (s[u] - s[v]) * (x[v] - x[u]) - (t[u] - t[v]) * (y[v] - y[u])
+        _exchange(N, p, j, k)
+        for u in range(K):
+            for v in (j, k):
+                if u != v:
+                    changes[min(u, v), max(u, v)] = _change(near, C, N, F, p, min(u, v), max(u, v), lanes)

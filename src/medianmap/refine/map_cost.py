@@ -38,7 +38,7 @@ class MapState:
     nd, apart (K, K) : distance on the lattice, and 1 where two neurons do not touch; s_nd : its standard deviation.
     G (N, K) = D[:, w]; nearest, near (3, N) : the three nearest neurons of each point and how near they are.
     E (K, K) : dissimilarities between exemplars, 0 on the diagonal.
-    cost : J; loss : Q; torn : t(w) sum m.
+    mass : sum m; cost : J; loss : Q; torn : t(w) sum m.
     removal (2, K) : by how much Q and t(w) sum m change if the points of a neuron go to those that come next.
     pairs (K, K) : weight of the points that have j as nearest and l as second; mu (K,) that of the fields.
     rows (4, K) : B mu for E, E^2, E nd and nd; forms (5,) : mu' B mu, and W.
@@ -54,6 +54,15 @@ class MapState:
     nearest: NDArray[np.int32]
     near: NDArray[Any]
     E: FloatArray
+    mass: float
+    removal: FloatArray
+    pairs: FloatArray
+    mu: FloatArray
+    rows: FloatArray
+    forms: FloatArray
+    loss: float = 0.0
+    torn: float = 0.0
+    cost: float = 0.0
 
     @classmethod
     def of(cls, G: NDArray[Any], w: IntArray, m: FloatArray, lattice: Lattice, order: float) -> MapState:
@@ -68,18 +77,14 @@ class MapState:
         nd = lattice.distances
         apart = np.where(lattice.neighbors | itself, 0.0, 1.0)
         s_nd = float(nd[~itself].std()) if len(np.unique(nd[~itself])) > 1 else 0.0
-        state = cls(w.copy(), m, order, nd, apart, s_nd, G, nearest, near, E)
+        sums = np.zeros((2, K)), np.zeros((K, K)), np.zeros(K), np.zeros((4, K)), np.zeros(5)
+        state = cls(w.copy(), m, order, nd, apart, s_nd, G, nearest, near, E, float(m.sum()), *sums)
         state.measure()
         return state
 
     def measure(self) -> None:
         """Sum everything from scratch, always in one order: the cost is a function of the state to the last bit."""
-        K = len(self.w)
-        self.removal, self.pairs = np.zeros((2, K)), np.zeros((K, K))
-        self.rows, self.forms = np.zeros((4, K)), np.zeros(5)
-        self.loss, self.torn = _totals(self.m, self.nearest, self.near, self.apart, self.removal, self.pairs)
-        self.mu = self.pairs.sum(axis=1)
-        self.mass = float(self.m.sum())
+        self.loss, self.torn = _totals(self.m, self.nearest, self.near, self.apart, self.removal, self.pairs, self.mu)
         _sums(self.mu, self.E, self.nd, self.rows, self.forms)
         self.cost = self.loss * (1.0 + self.order * max(self.disorder, 0.0))
 
@@ -144,17 +149,31 @@ def far_order(forms, s_nd):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _sums(mu, E, nd, rows, forms):  # type: ignore[no-untyped-def]
-    """rows and forms of the masses mu, summed in order."""
-    for j in range(len(mu)):
-        for l in range(len(mu)):
-            x, e, d = mu[l], E[j, l], nd[j, l]
-            rows[0, j] += x * e
-            rows[1, j] += x * e * e
-            rows[2, j] += x * e * d
-            rows[3, j] += x * d
-            forms[4] += mu[j] * x * (j != l)
+    """rows and forms of the masses mu, always in one order.
+
+    B is symmetric: its rows times their masses are added up, many columns at once.
+    """
+    rows[:], forms[:] = 0.0, 0.0
+    of_e, of_squares, of_both, of_d = rows[0], rows[1], rows[2], rows[3]
+    K = len(mu)
+    for j in range(K):
+        x = mu[j]
+        if x == 0.0:
+            continue
+        es, ds = E[j], nd[j]
+        for l in range(K):  # two loops, as one over so many arrays would not be done many columns at once
+            of_e[l] += x * es[l]
+            of_squares[l] += x * es[l] * es[l]
+        for l in range(K):
+            of_both[l] += x * es[l] * ds[l]
+            of_d[l] += x * ds[l]
+    before = after = 0.0  # the masses of all fields but j, without a difference
+    for j in range(K):
         for k in range(4):
             forms[k] += mu[j] * rows[k, j]
+        forms[4] += mu[j] * before + mu[K - 1 - j] * after
+        before += mu[j]
+        after += mu[K - 1 - j]
 
 
 @njit(cache=True, nogil=True)
@@ -201,8 +220,12 @@ def _take(j, d, turn, w, G, nearest, near):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _totals(m, nearest, near, apart, removal, pairs):  # type: ignore[no-untyped-def]
-    """(Q, t sum m); removal[:, j] : their changes if the points of j go to the next nearest, and nothing replaces j."""
+def _totals(m, nearest, near, apart, removal, pairs, mu):  # type: ignore[no-untyped-def]
+    """(Q, t sum m), and what they are sums of.
+
+    removal[:, j] : their changes if the points of j go to the next nearest, and nothing replaces j.
+    """
+    removal[:], pairs[:], mu[:] = 0.0, 0.0, 0.0
     loss = torn = 0.0
     for i in range(m.shape[0]):
         f, s, t = nearest[0, i], nearest[1, i], nearest[2, i]
@@ -211,6 +234,7 @@ def _totals(m, nearest, near, apart, removal, pairs):  # type: ignore[no-untyped
         removal[0, f] += m[i] * (np.float64(near[1, i]) - a)
         torn += m[i] * apart[f, s]
         pairs[f, s] += m[i]
+        mu[f] += m[i]
         removal[1, f] += m[i] * (apart[s, t] - apart[f, s])
         removal[1, s] += m[i] * (apart[f, t] - apart[f, s])
     return loss, torn

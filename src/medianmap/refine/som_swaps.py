@@ -99,7 +99,7 @@ def _moved(
     rng, swaps = np.random.default_rng(0), 0
     done, converged = descended(candidates, moves, most, n_jobs, looks)
     while _arranged(state, rng, keep) and converged:
-        swaps += done
+        swaps, keep = swaps + done, True  # few exemplars will be others: what is arranged only goes down from now on
         done, converged = descended(candidates, moves, most - swaps, n_jobs, looks)
         if not done:
             break  # and what was arranged is unchanged
@@ -174,7 +174,7 @@ def _first_improving(  # type: ignore[no-untyped-def]
     """(r, j): the first candidate, row r of C, that some neuron may take, and the best such j; (-1, -1) if none."""
     N, K = G.shape
     order, loss, torn, mass, cost = sums
-    r_now = far_order(forms, s_nd)
+    r_now, per_mass = far_order(forms, s_nd), 1.0 / mass
     off = 2.0 * (N + 4.0 * K) * EPS * cost
     mask = np.zeros((N + 7) // 8 * 8, np.uint8)
     eights = mask.view(np.uint64)
@@ -221,23 +221,26 @@ def _first_improving(  # type: ignore[no-untyped-def]
                 if U[p] != 0.0:
                     for j in range(K):
                         tears[j] += U[p] * apart[p, j]
-            v[0] = np.nan  # not known yet
-        best, go = cost - off, -1
-        for j in range(K):
+        best, go, lower = cost - off, -1, 0
+        for j in range(K):  # without a branch, so that many neurons are looked at at once
             Q = loss + nearer + removal[0, j] + share[j]
-            if order == 0.0:
-                if Q < best:
-                    best, go = Q, j
-                continue
-            t = (torn + all_torn + removal[1, j] + tears[j]) / mass
+            t = (torn + all_torn + removal[1, j] + tears[j]) * per_mass
+            share[j], tears[j] = Q, t
+            lower += Q * (1.0 + order * max(t + 1.0 - r_now, 0.0)) < best
+        if not lower:
+            continue
+        for l in range(K):
+            v[l] = (np.float64(G[c, l]) + np.float64(d[w[l]])) / 2.0
+        for j in range(K):
+            Q, t = share[j], tears[j]
             if not Q * (1.0 + order * max(t + 1.0 - r_now, 0.0)) < cost - off:
                 continue
-            if np.isnan(v[0]):
-                for l in range(K):
-                    v[l] = (np.float64(G[c, l]) + np.float64(d[w[l]])) / 2.0
-            _masses_after(j, close[:n], nearest, m, pairs, mu, lost, after)
-            _forms_after(j, v, E, nd, mu, after, rows, forms, later)
-            J = Q * (1.0 + order * max(t + 1.0 - far_order(later, s_nd), 0.0))
+            if order == 0.0:
+                J = Q
+            else:
+                _masses_after(j, close[:n], nearest, m, pairs, mu, lost, after)
+                _forms_after(j, v, E, nd, mu, after, rows, forms, later)
+                J = Q * (1.0 + order * max(t + 1.0 - far_order(later, s_nd), 0.0))
             if J < best:
                 best, go = J, j
         if go >= 0:

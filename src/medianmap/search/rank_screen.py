@@ -67,7 +67,7 @@ class RankScreen:
         A, values, m = np.empty((K, N), np.float32), as_float32(weights.levels[1]), weights.m.astype(np.float32)
         parts = list(panels(K, 32))
         if name == "product":
-            run_chunks(lambda js: _look_up(weights.rank[js], values[js], m, A[js]), parts, self.n_jobs)
+            run_chunks(lambda js: weights_by_table(weights.rank[js], values[js], m, A[js]), parts, self.n_jobs)
             return screens.dense_product(A, self.D, self.n_jobs), K * N * N
         if self.low_rank is None:
             self.low_rank = LowRank(self.D, self.n_jobs)
@@ -148,7 +148,7 @@ def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _look_up(rank, values, m, A):  # type: ignore[no-untyped-def]
+def weights_by_table(rank, values, m, A):  # type: ignore[no-untyped-def]
     """A[j, i] = values[j, rank[j, i]] m_i in float32."""
     for j in range(rank.shape[0]):
         for i in range(rank.shape[1]):
