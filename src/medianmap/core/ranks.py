@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, panels
+from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 
 # Points per chunk: keys of 500 prototypes then fit in the second-level cache.
@@ -55,7 +55,7 @@ def _above_zero(columns: NDArray[Any]) -> NDArray[Any]:
     return columns - low if (low < 0).any() else columns
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pack(bits, index_bits, keys):  # type: ignore[no-untyped-def]
     """keys[i, j] = leading bits of bits[j, i], then j; returns whether no bit was lost."""
     K, N = bits.shape
@@ -74,7 +74,7 @@ def _pack(bits, index_bits, keys):  # type: ignore[no-untyped-def]
     return lost == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_runs(keys, index_bits, values):  # type: ignore[no-untyped-def]
     """Insertion sort by (value, index) inside runs of equal leading bits; values (K, N) are the full ones."""
     mask = (np.uint32(1) << index_bits) - np.uint32(1)
@@ -93,7 +93,7 @@ def _sort_runs(keys, index_bits, values):  # type: ignore[no-untyped-def]
             keys[i, q] = key
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unpack(keys, mask, values, m, rank, sums):  # type: ignore[no-untyped-def]
     """rank[j, i] = place of j's key in row i; sums[p] += m[i] values[j, i]."""
     for i in range(keys.shape[0]):

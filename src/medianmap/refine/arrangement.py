@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..core.neighborhood import Lattice, checked_lattice
 from ..core.quality import topographic_error
@@ -32,6 +31,7 @@ from ..sources import ALL, as_dissimilarity
 from ..sources.base import FloatArray, IntArray, plain
 from ..sources.checks import refuse_bad_entries
 from ..utils.checks import check_count, check_weights
+from ..utils.kernels import kernel
 from .map_cost import MapState
 
 # Exchanges drawn per neuron, and the temperature times K at the beginning and the end.
@@ -177,7 +177,7 @@ def best_arrangement(
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change(near, C, nd, F, j, k):  # type: ignore[no-untyped-def]
     """The change of f if the neurons j and k exchange exemplars; C and F are in the order of the neurons.
 
@@ -206,7 +206,7 @@ def _change(near, C, nd, F, j, k):  # type: ignore[no-untyped-def]
     return 2.0 * (x - ((s + t) + (u + v) + 2.0 * p[k] * e[k]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exchange(C, F, p, j, k):  # type: ignore[no-untyped-def]
     """The neurons j and k exchange exemplars."""
     p[j], p[k] = p[k], p[j]
@@ -217,7 +217,7 @@ def _exchange(C, F, p, j, k):  # type: ignore[no-untyped-def]
             B[l, j], B[l, k] = B[l, k], B[l, j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _anneal(near, C, nd, F, p, pairs, shares, rng, n, hot, cold):  # type: ignore[no-untyped-def]
     """Try n exchanges drawn at random while the temperature falls from hot to cold; returns the change of f.
 
@@ -245,7 +245,7 @@ def _anneal(near, C, nd, F, p, pairs, shares, rng, n, hot, cold):  # type: ignor
     return f
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(near, C, nd, F, p):  # type: ignore[no-untyped-def]
     """Make exchanges that lower f until there is none; returns the change of f."""
     K = len(p)

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources import ALL, Source, panels
 from ..sources.base import FloatArray, IntArray, candidate_rows, point_rows, rows_fit
+from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 from . import screens
 from .exhaustive import product_costs
@@ -207,7 +207,7 @@ class RankScreen:
         return bounds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
     """(starts, index, value): for each prototype the points with rank < top[j], weighing values[j, rank] m."""
     K, N = rank.shape
@@ -229,7 +229,7 @@ def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
     return starts, index, value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look_up(rank, values, m, A):  # type: ignore[no-untyped-def]
     """A[j, i] = values[j, rank[j, i]] m_i in float32."""
     for j in range(rank.shape[0]):

@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, columns, panels, rows_per_panel
+from ..utils.kernels import kernel
 from .canonical import LANES, canonical_costs, canonical_dot
 
 # --- weights --------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ Search: TypeAlias = Callable[[Any, IntArray], Finder]
 BLOCK = 64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weights_of(j, levels, values, m, a):  # type: ignore[no-untyped-def]
     """a[i] = values[j, level of i] m[i]; levels (1, N) are shared by all prototypes, (K, N) each has its own."""
     level = levels[j] if levels.shape[0] > 1 else levels[0]
@@ -210,7 +210,7 @@ def _weights_of(j, levels, values, m, a):  # type: ignore[no-untyped-def]
         a[i] = row[level[i]] * m[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _least_bits(bits):  # type: ignore[no-untyped-def]
     """The least of non-negative floats by their bits: they order alike, and integer minima vectorise."""
     least = np.int32(0x7FFFFFFF)
@@ -219,13 +219,13 @@ def _least_bits(bits):  # type: ignore[no-untyped-def]
     return least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _limit(cost, absolute, factor):  # type: ignore[no-untyped-def]
     """The float32 bound above which no candidate costs less than `cost`; rounded up."""
     return np.float32((cost + absolute) / factor * (1 + 1e-6)) + np.float32(1e-38)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best(L, least, factor, absolute, a, X, lanes):  # type: ignore[no-untyped-def]
     """(l, evaluated): the candidate of least canonical cost, the lowest on ties; blocked ones have an infinite bound.
 
@@ -259,7 +259,7 @@ def _best(L, least, factor, absolute, a, X, lanes):  # type: ignore[no-untyped-d
     return best, evaluated
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_survivors(some, L, factor, absolute, levels, values, m, X):  # type: ignore[no-untyped-def]
     """How many candidates of the prototypes `some` the cost of the most promising one does not exclude."""
     a, lanes = np.empty(L.shape[1]), np.empty(LANES)
@@ -273,7 +273,7 @@ def count_survivors(some, L, factor, absolute, levels, values, m, X):  # type: i
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_alone(first, last, alive, L, factor, absolute, levels, values, m, X, best):  # type: ignore[no-untyped-def]
     """best[j] for the alive prototypes alive[first:last], as if nobody held anything. Returns candidates evaluated."""
     N = L.shape[1]
@@ -288,7 +288,7 @@ def best_alone(first, last, alive, L, factor, absolute, levels, values, m, X, be
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_distinct(alive, best, w, L, factor, absolute, levels, values, m, X):  # type: ignore[no-untyped-def]
     """Prototypes in order take best[j], or search again among the free if another holds it. Changes w, spends L."""
     N = L.shape[1]

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import PANEL_BYTES, panels
+from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .screens import UNIT, Bounded
 
@@ -105,7 +105,7 @@ def _f32(block: NDArray[Any]) -> NDArray[np.float32]:
     return block.astype(np.float32, copy=False)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _residual(D, P):  # type: ignore[no-untyped-def]
     """P becomes D - P; returns the norms of its columns."""
     total = np.zeros(P.shape[1])
@@ -117,7 +117,7 @@ def _residual(D, P):  # type: ignore[no-untyped-def]
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def column_norms(M):  # type: ignore[no-untyped-def]
     """Euclidean norms of the columns, squares summed in float64."""
     total = np.zeros(M.shape[1])
@@ -127,7 +127,7 @@ def column_norms(M):  # type: ignore[no-untyped-def]
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_norms(M):  # type: ignore[no-untyped-def]
     """Euclidean norms of the rows, squares summed in float64, eight sums side by side."""
     out = np.empty(M.shape[0])
