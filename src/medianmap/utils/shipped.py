@@ -93,11 +93,18 @@ class ShippedFirst:
         return getattr(self._own, name)
 
 
-def write_pack(path: Path, kernels: Iterable[Any], features: Iterable[str]) -> int:
-    """Write all that these loops have been compiled for into a pack for processors with these features; how many."""
+def write_pack(path: Path, kernels: Iterable[Any]) -> int:
+    """Write all that these loops have been compiled for into a pack; how many pieces of code that is.
+
+    numba compiles for the processor at hand, or for that of its settings CPU_NAME and CPU_FEATURES ("+avx,+avx2").
+    """
+    from numba.core import config
     from numba.core.serialize import dumps
 
-    about = this_process() | {"features": sorted(features)}
+    about = this_process()
+    asked: str | None = vars(config)["CPU_FEATURES"]
+    if asked is not None:
+        about["features"] = [name[1:] for name in asked.split(",") if name.startswith("+")]
     count = 0
     with ZipFile(path, "w") as file:
         file.writestr(ABOUT, json.dumps(about, indent=1))
