@@ -33,7 +33,8 @@ class CompiledLoops(BuildHookInterface):  # type: ignore[type-arg, misc]
 
     def dependencies(self) -> list[str]:
         """What the fits need that call the loops."""
-        return list(self.metadata.core.dependencies) if self.wanted() else []
+        core = self.metadata.core
+        return [*core.dependencies, *core.optional_dependencies["bio"]] if self.wanted() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and name the file and the machine."""

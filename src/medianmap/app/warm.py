@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ from ..utils.threads import step
 from .output import Watch
 from .run import run_demo
 
-# Points, in a few clouds, and prototypes. Some loops are for maps of many prototypes, or data of many points, only.
-SIZES = ((90, 6, (2, 3)), (700, 20, (4, 5)))
+# Points, in a few clouds, and prototypes: some loops are for many points, for many prototypes, or for few points each.
+SIZES = ((90, 6, (2, 3)), (30, 12, (3, 4)), (700, 120, (10, 12)), (1200, 30, (5, 6)), (2000, 12, (3, 4)))
 MEDIAN: tuple[dict[str, Any], ...] = ({}, {"refine": "swap"}, {"annealing": "median"})
+EPOCHS = 20  # every width that longer annealings pass through, in larger steps
 
 
 def warm() -> None:
@@ -49,26 +51,30 @@ def pack(path: str) -> None:
 def usual_fits() -> Iterator[Callable[[], Any]]:
     """Fits of all maps to dissimilarities in both precisions, in memory and on disk, and to vectors; the demo."""
     for n, K, grid in SIZES:
+
+        def maps(means: Any, gas: Any, som: Any, K: int = K, grid: Any = grid, **given: Any) -> list[Any]:
+            """One of each kind."""
+            given["random_state"] = 0
+            return [means(K, **given), gas(K, n_epochs=EPOCHS, **given), som(grid, n_epochs=EPOCHS, **given)]
+
         X, D, y = clouds(n)
         on_disk = D.view()
         on_disk.flags.writeable = False  # as those of a memory map are
-        common: dict[str, Any] = {"random_state": 0}
+        fits: list[tuple[Any, tuple[NDArray[Any], ...]]] = [
+            (map_, (X,)) for map_ in maps(BatchKMeans, BatchNeuralGas, BatchSOM)
+        ]
+        median = partial(maps, MedianKMeans, MedianNeuralGas, MedianSOM, metric="precomputed")
+        relational = maps(RelationalKMeans, RelationalNeuralGas, RelationalSOM, metric="precomputed")
         for data in (D, D.astype(np.float32), on_disk):
-            for more in MEDIAN:
-                given = {**common, "metric": "precomputed", **more}
-                for map_ in (MedianKMeans(K, **given), MedianNeuralGas(K, **given), MedianSOM(grid, **given)):
-                    yield partial(_fitted, map_, data)
-        given = {**common, "metric": "precomputed"}
-        for map_ in (RelationalKMeans(K, **given), RelationalNeuralGas(K, **given), RelationalSOM(grid, **given)):
-            yield partial(_fitted, map_, D)
-        for map_ in (BatchKMeans(K, **common), BatchNeuralGas(K, **common), BatchSOM(grid, **common)):
-            yield partial(_fitted, map_, X)
-        for map_ in (MedianNeuralGas(K, **given), MedianSOM(grid, **given)):
-            yield partial(_fitted, PrototypeClassifier(map_), D, y)
-    yield demo
+            fits += [(map_, (data,)) for more in MEDIAN for map_ in median(**more)]
+            fits += [(map_, (data,)) for map_ in relational]
+        fits += [(PrototypeClassifier(map_), (D, y)) for map_ in median()[1:]]
+        yield from (partial(_fitted, *fit) for fit in fits)
+    if find_spec("Bio"):  # has the matrix of scores
+        yield demo
 
 
-def _fitted(map_: Any, *data: NDArray[Any]) -> None:
+def _fitted(map_: Any, data: tuple[NDArray[Any], ...]) -> None:
     map_.fit(*data)
     map_.predict(data[0][:5])
 
