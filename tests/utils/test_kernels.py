@@ -83,7 +83,14 @@ def test_a_pack_is_for_the_source_that_it_was_made_of(made, tmp_path):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"numba": "0.1"}, {"llvmlite": "0.1"}, {"python": [3, 99]}, {"triple": "other"}, {"features": ["of-2099"]}],
+    [
+        {"numba": "0.1"},
+        {"llvmlite": "0.1"},
+        {"python": [3, 99]},
+        {"triple": "other"},
+        {"svml": None},
+        {"features": ["of-2099"]},
+    ],
     ids=str,
 )
 def test_a_pack_for_something_else_is_not_used(tmp_path, changed):

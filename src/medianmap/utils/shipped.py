@@ -32,12 +32,14 @@ def this_process() -> dict[str, Any]:
     import llvmlite
     import numba
     from llvmlite import binding
+    from numba.core import config
 
     return {
         "numba": numba.__version__,
         "llvmlite": llvmlite.__version__,
         "python": list(sys.version_info[:2]),
         "triple": binding.get_process_triple(),
+        "svml": bool(vars(config)["USING_SVML"]),  # Intel's vector functions, which numba calls where they are found
         "features": sorted(name for name, has in binding.get_host_cpu_features().items() if has),
     }
 
@@ -52,8 +54,8 @@ class Pack:
 
     def fits(self) -> bool:
         here = this_process()
-        same = all(self.about[name] == here[name] for name in ("numba", "llvmlite", "python", "triple"))
-        return same and set(self.about["features"]) <= set(here["features"])
+        has, wants = here.pop("features"), self.about["features"]
+        return set(wants) <= set(has) and all(self.about.get(name) == value for name, value in here.items())
 
     def found(self, function: Callable[..., Any], signature: Any) -> Any:
         """What `CompileResult._rebuild` takes; None if this combination of types is not there."""
