@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint format bench reproduce picture clean help
+.PHONY: demo test lint format bench reproduce picture wheel clean help
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -37,6 +37,7 @@ format: $(INSTALLED)  ## Put the style right
 # DATA=chromosomes.csv adds the chapter's own data set; its matrix is kept in the folder CACHE.
 CACHE ?= .
 bench: $(INSTALLED)  ## Measure the figures of docs/benchmarks.md (half an hour, 4 GB of disk)
+	$(BIN)/python benchmarks/first_contact.py
 	$(BIN)/python benchmarks/iris.py
 	$(BIN)/python benchmarks/baseline.py
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA) --cache $(CACHE),--set simulated)
@@ -57,6 +58,9 @@ reproduce: $(INSTALLED)  ## Run the chapter's experiments (DATA_FOLDER=... has y
 
 picture: $(INSTALLED)  ## Draw docs/demo.svg again
 	$(BIN)/python docs/picture.py docs/demo.svg
+
+wheel:  ## Build a wheel for this Python and kind of machine that brings its loops compiled
+	MEDIANMAP_COMPILED=1 $(PYTHON) -m pip wheel --no-deps -w dist .
 
 clean:  ## Remove what was built
 	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache medianmap-demo

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -92,3 +93,31 @@ def test_work_that_is_shared_out_again_inside_does_not_wait_for_itself():
     fit.join(20)
     assert not fit.is_alive()
     assert sorted(done) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_small_work_is_done_at_once_and_longer_work_in_threads():
+    """Which is which is known from the time before; what is done in either way is the same."""
+    chunks = [slice(k, k + 1) for k in range(4)]
+    seen, done = set(), []
+
+    def work(part):
+        done.append(part.start)
+        seen.add(threading.get_ident())
+
+    for _ in range(200):  # the machine may be busy
+        seen.clear()
+        run_chunks(work, chunks, 2)
+        if seen == {threading.get_ident()}:
+            break
+    assert seen == {threading.get_ident()}
+    assert all(done.count(k) == done.count(0) for k in range(4))
+
+    def long_work(part):
+        time.sleep(0.002)
+        seen.add(threading.get_ident())
+
+    for _ in range(3):
+        seen.clear()
+        run_chunks(long_work, chunks, 2)
+    assert threading.get_ident() not in seen
+    assert len(seen) == 2

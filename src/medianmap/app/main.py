@@ -34,6 +34,7 @@ MODULES = {
         "distances": "Compute the dissimilarities between all pairs of objects.",
     },
     "representatives": {"representatives": "Find the medoid of each cluster."},
+    "compile": {"compile": "Compile the inner loops now, so that the first fit need not."},
     "about": {
         "info": "Show what a model file contains.",
         "metrics": "List the metrics and their parameters.",

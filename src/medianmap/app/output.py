@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..utils.files import umask
+from ..utils.kernels import compiling_told
 from ..utils.threads import followed
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def printed(name: str) -> Iterator[Path]:
 # What is counted in a stage whose name does not say it.
 UNITS = {
     "reading": "kB", "patches": "objects", "assignment": "objects", "sample": "objects", "health": "entries",
-    "swaps": "candidates", "layout": "steps",
+    "swaps": "candidates", "layout": "steps", "compiling": "loops",
 }  # fmt: skip
 
 
@@ -225,10 +226,21 @@ class _Shown(Watch):
         self.move(stage, done, total)
 
 
+COMPILING = "compiling inner loops, once after installation; this run takes up to half a minute longer."
+
+
 @contextmanager
 def watched() -> Iterator[Watch]:
     """Bars for all steps inside, and what speaks to the user, as -v and -q ask; the same warning is shown once."""
-    with stage_bars(shows_progress()) as move, followed(move), warnings.catch_warnings():
+    heard = loudness() >= 0
+
+    def compiling(name: str, k: int) -> None:
+        """Say why the first run after installation takes longer; in a thread there is no context that knows of -q."""
+        if k == 1 and heard:
+            say(COMPILING)
+        move("compiling", k, None)
+
+    with stage_bars(shows_progress()) as move, followed(move), compiling_told(compiling), warnings.catch_warnings():
         warnings.simplefilter("once", UserWarning)
         # The command line reads plain columns, whatever they were called in training.
         warnings.filterwarnings("ignore", "X does not have valid feature names")

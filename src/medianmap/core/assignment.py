@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..search.canonical import LANES, canonical_dot
@@ -20,6 +19,7 @@ from ..search.exhaustive import product_costs
 from ..search.frame import FieldWeights, RankWeights, Weights
 from ..search.screens import LARGEST, as_float32, product_work, weight_product
 from ..sources.base import DenseSource, FloatArray, IntArray, panels
+from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .neighborhood import Lattice, h
 from .quality import inertia, neural_gas_cost, som_cost
@@ -178,7 +178,7 @@ def _plain_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None) -> tuple
     return winner, cost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest(GT, at, least):  # type: ignore[no-untyped-def]
     """at[i] and least[i] of all rows but the first, without a branch, so that many columns are compared at once."""
     for start in range(0, GT.shape[1], CHUNK):
@@ -191,7 +191,7 @@ def _nearest(GT, at, least):  # type: ignore[no-untyped-def]
                 p[i] = k if v < before else who
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _certify(L, factor, absolute, GT, H, first, last, winner, cost):  # type: ignore[no-untyped-def]
     """Points first .. last - 1: the least bound is evaluated, then all whose bound does not exceed the least cost."""
     K, n = H.shape[0], last - first

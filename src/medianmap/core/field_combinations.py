@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..search.field_sums import FieldSums
 from ..search.frame import FieldWeights
 from ..sources.base import FloatArray, IntArray, Source, candidate_rows, columns, panels, rows_fit
+from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 
 # Coefficients below this share of the prototype's largest are dropped, and the others scaled up to sum 1 again.
@@ -113,7 +113,7 @@ def _products(P: FieldCombinations, sums: FieldSums, dtype: np.dtype[Any]) -> ND
     return Q
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sparse_product(w, S, Q):  # type: ignore[no-untyped-def]
     """Q[j] = sum_k w[j, k] S[k], k ascending, zeros left out."""
     for j in range(w.shape[0]):
@@ -127,7 +127,7 @@ def _sparse_product(w, S, Q):  # type: ignore[no-untyped-def]
                     q[i] += a * s[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _self_terms(w, field, m, Q, own):  # type: ignore[no-untyped-def]
     """own[j] = sum_i w[j, f(i)] m_i Q[j, i] / 2, i ascending."""
     for j in range(w.shape[0]):

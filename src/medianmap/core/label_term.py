@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from ..search.frame import Weights
 from ..sources.base import FloatArray, IntArray, worth_threads
+from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 from .labels import LabelVectors
 
@@ -74,7 +74,7 @@ class LabelTerm:
         return csr_array(self.labels.y)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_label_term(GT, distinct, code, Y, a, b, seen):  # type: ignore[no-untyped-def]
     """seen[j, i] = a GT[j, i] + b |y_i - Y_j|^2; the squares of U label vectors, not of N, are computed."""
     term = np.empty(len(distinct))
@@ -89,7 +89,7 @@ def _add_label_term(GT, distinct, code, Y, a, b, seen):  # type: ignore[no-untyp
             seen[j, i] = d + term[code[i]] if code[i] >= 0 else d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _label_means(level, value, m, start, column, share, Y):  # type: ignore[no-untyped-def]
     """Y[j] = sum_i A[j, i] y_i / sum_i A[j, i] over labelled points, in their order; A[j, i] = value[j, level] m_i."""
     for j in range(Y.shape[0]):

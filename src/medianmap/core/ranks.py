@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, panels
+from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 
 # Points per chunk: keys of 500 prototypes then fit in the second-level cache.
@@ -102,7 +102,7 @@ def _above_zero(columns: NDArray[Any]) -> NDArray[Any]:
     return columns - low if (low < 0).any() else columns
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pack(bits, index_bits, keys):  # type: ignore[no-untyped-def]
     """keys[i, j] = leading bits of bits[j, i], then j; returns whether no bit was lost."""
     K, N = bits.shape
@@ -121,7 +121,7 @@ def _pack(bits, index_bits, keys):  # type: ignore[no-untyped-def]
     return lost == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_runs(keys, index_bits, values):  # type: ignore[no-untyped-def]
     """Insertion sort by (value, index) inside runs of equal leading bits; values (K, N) are the full ones."""
     mask = (np.uint32(1) << index_bits) - np.uint32(1)
@@ -140,7 +140,7 @@ def _sort_runs(keys, index_bits, values):  # type: ignore[no-untyped-def]
             keys[i, q] = key
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unpack(keys, mask, rank):  # type: ignore[no-untyped-def]
     """rank[j, i] = place of j's key in row i."""
     for i in range(keys.shape[0]):
@@ -148,14 +148,14 @@ def _unpack(keys, mask, rank):  # type: ignore[no-untyped-def]
             rank[keys[i, p] & mask, i] = p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_up(rank, GT, m, sums):  # type: ignore[no-untyped-def]
     for j in range(rank.shape[0]):
         for i in range(rank.shape[1]):
             sums[rank[j, i]] += m[i] * np.float64(GT[j, i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compare(before, after, same):  # type: ignore[no-untyped-def]
     """same[j] becomes whether rows j are equal; a row is left soon after its first difference."""
     for j in range(after.shape[0]):
@@ -169,7 +169,7 @@ def _compare(before, after, same):  # type: ignore[no-untyped-def]
                 break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shift(rank, before, after, moved, first, last, new):  # type: ignore[no-untyped-def]
     """new[:, first:last]: of k that stayed, the old rank with each t of `moved` counted where it is now before k, not
     where it was; of t, the number of all that are before it. Of equal dissimilarities the lower index comes first."""
@@ -197,7 +197,7 @@ def _shift(rank, before, after, moved, first, last, new):  # type: ignore[no-unt
                     own[i] += g[i] <= now[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(g, now, first, own):  # type: ignore[no-untyped-def]
     """own[i] += 1 where g[i] comes before now[i], on ties if `first`."""
     for i in range(g.shape[0]):

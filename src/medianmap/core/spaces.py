@@ -20,7 +20,6 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -29,6 +28,7 @@ from ..search.field_sums import FieldSums
 from ..search.frame import FieldWeights, Weights
 from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
 from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows, worth_threads
+from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .field_combinations import TINY, TOLERANCE, FieldCombinations, combined, field_distances, field_sums
 
@@ -326,7 +326,7 @@ def products(D: NDArray[Any], alpha: csr_array, n_jobs: int | None = None) -> Fl
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sparse_products(D, start, column, value, out):  # type: ignore[no-untyped-def]
     # Row by row: a row of D stays in the cache while all prototypes pick from it.
     for i in range(D.shape[0]):
@@ -337,7 +337,7 @@ def _sparse_products(D, start, column, value, out):  # type: ignore[no-untyped-d
             out[i, j] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_rows(C, start, column, value, Q):  # type: ignore[no-untyped-def]
     """Q[j] += sum_l alpha[j, l] C[l], l ascending, some points at a time: the sums of `_sparse_products`."""
     n = Q.shape[1]

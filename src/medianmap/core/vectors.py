@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numba import njit
 from scipy.spatial.distance import cdist
 
 from ..search.frame import FieldWeights, Weights
 from ..sources.base import FloatArray, Index, IntArray, panels, worth_threads
+from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 from .spaces import Space
 
@@ -78,7 +78,7 @@ def squared_distances(X: FloatArray, W: FloatArray, n_jobs: int | None = None) -
     return G
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_points(field, m, X, sums):  # type: ignore[no-untyped-def]
     """sums[field[i]] += m[i] X[i], i ascending."""
     for i in range(X.shape[0]):
@@ -87,7 +87,7 @@ def _add_points(field, m, X, sums):  # type: ignore[no-untyped-def]
             total[k] += factor * X[i, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _means(A, X, W):  # type: ignore[no-untyped-def]
     """W[j] = sum_i A[j, i] X[i] / sum_i A[j, i] in place; rows of A that are all zero leave W[j] alone."""
     for j in range(A.shape[0]):

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..utils.checks import check_count, check_nonnegative, check_positive
+from ..utils.kernels import kernel
 from .shipped import Sequences, random_generator
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
@@ -165,7 +165,7 @@ def _yule_tree(
     return parents, times, family
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(n, n_families, chosen, when, parents, times, family):  # type: ignore[no-untyped-def]
     """Split lineage by lineage; a lineage is known by the node at its end, whose time is set when it splits."""
     alive = np.zeros(n, np.int64)
@@ -186,7 +186,7 @@ def _grow(n, n_families, chosen, when, parents, times, family):  # type: ignore[
             family[alive[a]] = a
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _uniform(state):  # type: ignore[no-untyped-def]
     """The next number of splitmix64 in (0, 1); one stream, the same on every machine."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -197,7 +197,7 @@ def _uniform(state):  # type: ignore[no-untyped-def]
     return (float(z >> np.uint64(11)) + 0.5) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(cumulative, state):  # type: ignore[no-untyped-def]
     """k with the chance cumulative[k] - cumulative[k - 1]."""
     u = _uniform(state) * cumulative[-1]
@@ -207,7 +207,7 @@ def _draw(cumulative, state):  # type: ignore[no-untyped-def]
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mutate(sites, size, time, T, pi, rates, indel, state):  # type: ignore[no-untyped-def]
     """Let `sites`, of which the first `size` count, evolve for `time`; returns the new size.
 
@@ -244,7 +244,7 @@ def _mutate(sites, size, time, T, pi, rates, indel, state):  # type: ignore[no-u
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _evolve(parents, lengths, length, T, pi, rates, indel, state):  # type: ignore[no-untyped-def]
     """Letters of all leaves end to end, where each starts (N + 1,) and its node (N,), depth first.
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources import DenseSource, Source, panels
 from ..sources.base import IntArray
 from ..sources.checks import TILE
 from ..utils.files import counted
+from ..utils.kernels import kernel
 from ..utils.threads import OnProgress, step
 
 Level: TypeAlias = Literal["ok", "note", "warning", "error"]
@@ -95,7 +95,7 @@ def _readable(tile: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(tile, np.float32 if tile.dtype == np.float32 else np.float64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _root(parent, i):  # type: ignore[no-untyped-def]
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -103,7 +103,7 @@ def _root(parent, i):  # type: ignore[no-untyped-def]
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _roots(parent):  # type: ignore[no-untyped-def]
     out = np.empty_like(parent)
     for i in range(parent.shape[0]):
@@ -111,13 +111,13 @@ def _roots(parent):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _note(kind, place, counts, first):  # type: ignore[no-untyped-def]
     counts[kind] += 1
     first[kind] = min(first[kind], place)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _note_if_bad(value, place, counts, first):  # type: ignore[no-untyped-def]
     if np.isnan(value):
         _note(NAN, place, counts, first)
@@ -127,7 +127,7 @@ def _note_if_bad(value, place, counts, first):  # type: ignore[no-untyped-def]
         _note(NEGATIVE, place, counts, first)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scan_tile(upper, lower, top, left, counts, first, figures, worst_place, diagonal, row_maxima, parent):  # type: ignore[no-untyped-def]
     """Pairs i < l of the tile upper = D[top:, left:], each with its mirror image in lower = D[left:, top:]."""
     n = diagonal.shape[0]

@@ -14,10 +14,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..utils.checks import check_choice, check_nonnegative
+from ..utils.kernels import kernel
 from ..utils.loading import require
 from ..utils.threads import run_chunks
 from .base import Metric, Parameter, register
@@ -34,7 +34,7 @@ SYMBOLS = 32
 CELLS_WORTH_THREADS = 10**8
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best(s, t, W, gap_open, gap_extend, local, H, F):  # type: ignore[no-untyped-def]
     """H[i, l] = max(H[i-1, l-1] + W(s_i, t_l), E[i, l], F[i, l]), E and F ending in a gap in s or in t; the last, or
     with `local` the largest where every H is at least 0.
@@ -65,7 +65,7 @@ def _best(s, t, W, gap_open, gap_extend, local, H, F):  # type: ignore[no-untype
     return best if local else H[m]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_block(codes_a, starts_a, codes_b, starts_b, W, gap_open, gap_extend, local, paired, out):  # type: ignore[no-untyped-def]
     """out (len(a), len(b)) of all pairs; if `paired`, out (len(a), 1) of a[i] with b[i]."""
     longest = 0
@@ -79,7 +79,7 @@ def _best_block(codes_a, starts_a, codes_b, starts_b, W, gap_open, gap_extend, l
             out[i, k] = _best(s, codes_b[starts_b[l] : starts_b[l + 1]], W, gap_open, gap_extend, local, H, F)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _columns_block(codes_a, starts_a, codes_b, starts_b, gap, kept, pairs):  # type: ignore[no-untyped-def]
     """Of rows of one alignment: columns where neither has the letter `gap`, and those of them that are equal."""
     for i in range(kept.shape[0]):

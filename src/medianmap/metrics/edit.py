@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..utils.checks import check_choice
+from ..utils.kernels import kernel
 from ..utils.loading import require
 from ..utils.threads import run_chunks
 from . import alignment as simd
@@ -24,7 +24,7 @@ NORMALIZE = (None, "max", "sum", "yujian-bo")
 LARGEST_SYMBOL = 0x10FFFF  # rapidfuzz is given symbols as characters
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _edit_distance(s, t, table, price, substitution, indel, row):  # type: ignore[no-untyped-def]
     """e[i, l] = min(e[i-1, l-1] + cost(s_i, t_l), e[i-1, l] + indel, e[i, l-1] + indel); returns the last.
 
@@ -52,7 +52,7 @@ def _edit_distance(s, t, table, price, substitution, indel, row):  # type: ignor
     return row[m]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _edit_block(codes_a, starts_a, codes_b, starts_b, table, n_symbols, substitution, indel, out):  # type: ignore[no-untyped-def]
     """All pairs of two packed lists of sequences into out (len(a), len(b)), of the costs' type."""
     longest = 0

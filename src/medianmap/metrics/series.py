@@ -7,10 +7,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..utils.checks import check_count, check_nonnegative
+from ..utils.kernels import kernel
 from .base import Metric, Parameter, register
 from .letters import starts_of
 
@@ -18,7 +18,7 @@ DTW, MSM, ERP = range(3)
 ANY_WINDOW = 2**40
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dtw(x, y, window, penalty, row):  # type: ignore[no-untyped-def]
     """c[i, l] = (x_i - y_l)^2 + min(c[i-1, l-1], c[i-1, l] + penalty^2, c[i, l-1] + penalty^2); sqrt of the last.
 
@@ -41,7 +41,7 @@ def _dtw(x, y, window, penalty, row):  # type: ignore[no-untyped-def]
     return np.sqrt(row[m])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _between_cost(value, before, other, cost):  # type: ignore[no-untyped-def]
     """cost if `value` lies between the two others, else cost + its distance to the nearer one."""
     if before <= value <= other or other <= value <= before:
@@ -49,7 +49,7 @@ def _between_cost(value, before, other, cost):  # type: ignore[no-untyped-def]
     return cost + min(abs(value - before), abs(value - other))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _msm(x, y, cost, row):  # type: ignore[no-untyped-def]
     """c[i, l] = min(c[i-1, l-1] + |x_i - y_l|, c[i-1, l] + C(x_i; x_{i-1}, y_l), c[i, l-1] + C(y_l; y_{l-1}, x_i)),
     C as in _between_cost: moving a value, splitting or merging (Stefan, Athitsos and Das 2013)."""
@@ -69,7 +69,7 @@ def _msm(x, y, cost, row):  # type: ignore[no-untyped-def]
     return row[m - 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _erp(x, y, gap, row):  # type: ignore[no-untyped-def]
     """c[i, l] = min(c[i-1, l-1] + |x_i - y_l|, c[i-1, l] + |x_i - gap|, c[i, l-1] + |y_l - gap|) (Chen and Ng 2004)."""
     n, m = x.shape[0], y.shape[0]
@@ -87,7 +87,7 @@ def _erp(x, y, gap, row):  # type: ignore[no-untyped-def]
     return row[m]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _series_block(measure, values_a, starts_a, values_b, starts_b, p, window, out):  # type: ignore[no-untyped-def]
     """out[i, l] of two packed lists of series by the measure DTW, MSM or ERP with its number p.
 

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ..utils.checks import check_flag, check_nonnegative
+from ..utils.kernels import kernel
 from .base import Metric, Parameter, register
 
 Gain = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
@@ -30,7 +30,7 @@ class Peaks:
         return len(self.mz), self.mz.tobytes(), self.weight.tobytes()
 
 
-@njit(cache=True)
+@kernel
 def _within(mz_a, mz_b, tolerance):  # type: ignore[no-untyped-def]
     """All (i, l) with |mz_a[i] - mz_b[l]| <= tolerance, both ascending, and whether no peak is in two of them."""
     i_found, l_found = [0][:0], [0][:0]

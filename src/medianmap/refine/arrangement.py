@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..core.neighborhood import Lattice, checked_lattice
@@ -33,6 +32,7 @@ from ..sources import ALL, as_dissimilarity
 from ..sources.base import FloatArray, IntArray, plain
 from ..sources.checks import refuse_bad_entries
 from ..utils.checks import check_count, check_weights
+from ..utils.kernels import kernel
 from .map_cost import MapState
 
 # Exchanges drawn per neuron, twice as many for the first FEW; the temperature times K at the beginning and the end.
@@ -217,7 +217,7 @@ def _columns_at(nd: FloatArray, p: IntArray) -> FloatArray:
     return N
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change(near, C, N, F, p, j, k, lanes):  # type: ignore[no-untyped-def]
     """The change of f if the neurons j and k exchange exemplars.
 
@@ -246,7 +246,7 @@ def _change(near, C, N, F, p, j, k, lanes):  # type: ignore[no-untyped-def]
     return 2.0 * (x - lanes[0] - 2.0 * N[j, b] * F[a, b])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exchange(N, p, j, k):  # type: ignore[no-untyped-def]
     """The neurons j and k exchange exemplars."""
     a, b = p[j], p[k]
@@ -255,7 +255,7 @@ def _exchange(N, p, j, k):  # type: ignore[no-untyped-def]
         N[l, a], N[l, b] = N[l, b], N[l, a]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _anneal(near, around, apart, C, N, F, p, pairs, shares, rng, n, hot, cold):  # type: ignore[no-untyped-def]
     """Try n exchanges drawn at random while the temperature falls from hot to cold; p starts as 0, 1, ...
 
@@ -286,7 +286,7 @@ def _anneal(near, around, apart, C, N, F, p, pairs, shares, rng, n, hot, cold): 
             place[p[j]], place[p[k]] = j, k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(near, apart, nd, C, N, F, p):  # type: ignore[no-untyped-def]
     """Make the exchange that lowers f most until none lowers it; returns the change of f.
 

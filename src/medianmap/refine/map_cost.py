@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..core.neighborhood import Lattice
 from ..sources.base import FloatArray, IntArray
+from ..utils.kernels import kernel
 
 # Below this share of their squared mean, the variance of dissimilarities is rounding.
 NO_VARIANCE = 1e-12
@@ -126,7 +126,7 @@ class MapState:
         return C, F
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(forms):  # type: ignore[no-untyped-def]
     """s_E; 0 if all exemplars are equally far from each other."""
     s1, s2, W = forms[0], forms[1], forms[4]
@@ -137,7 +137,7 @@ def spread(forms):  # type: ignore[no-untyped-def]
     return np.sqrt(variance) if variance > NO_VARIANCE * mean * mean else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def far_order(forms, s_nd):  # type: ignore[no-untyped-def]
     """r from the sums over pairs of fields of mu mu' E, E^2, E nd, nd and 1."""
     s_E = spread(forms)
@@ -147,7 +147,7 @@ def far_order(forms, s_nd):  # type: ignore[no-untyped-def]
     return (forms[2] / W - (forms[0] / W) * (forms[3] / W)) / (s_E * s_nd)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sums(mu, E, nd, rows, forms):  # type: ignore[no-untyped-def]
     """rows and forms of the masses mu, always in one order.
 
@@ -176,7 +176,7 @@ def _sums(mu, E, nd, rows, forms):  # type: ignore[no-untyped-def]
         after += mu[K - 1 - j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(i, k, v, nearest, near):  # type: ignore[no-untyped-def]
     """Neuron k, v from point i, takes its place among the three nearest, after those that are as near."""
     if v < near[1, i]:
@@ -190,7 +190,7 @@ def _insert(i, k, v, nearest, near):  # type: ignore[no-untyped-def]
         nearest[2, i], near[2, i] = k, v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _three_nearest(G, turn, nearest, near):  # type: ignore[no-untyped-def]
     """The three smallest of each row of G (N, K), equal ones in the order of `turn`; near starts at infinity."""
     for i in range(G.shape[0]):
@@ -199,7 +199,7 @@ def _three_nearest(G, turn, nearest, near):  # type: ignore[no-untyped-def]
                 _insert(i, k, G[i, k], nearest, near)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(j, d, turn, w, G, nearest, near):  # type: ignore[no-untyped-def]
     """Exemplar j is now d (N,) away; a point searches all exemplars only if j was among its three nearest."""
     for i in range(G.shape[0]):
@@ -219,7 +219,7 @@ def _take(j, d, turn, w, G, nearest, near):  # type: ignore[no-untyped-def]
                 nearest[place, i], near[place, i] = j, d[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _totals(m, nearest, near, apart, removal, pairs, mu):  # type: ignore[no-untyped-def]
     """(Q, t sum m), and what they are sums of.
 

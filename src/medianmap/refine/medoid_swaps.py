@@ -43,12 +43,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..core.quality import inertia
 from ..sources.base import FloatArray, IntArray, panels
 from ..utils.checks import check_count
+from ..utils.kernels import kernel
 from ..utils.threads import stop_if_asked
 from .candidates import EPS, UNDERFLOW, Candidates, Swapped, prepared
 from .descent import LookCount, descended, drawn, first_find
@@ -168,7 +168,7 @@ class _MedoidState:
         return _descend(rows, offset, *state, patience, most, even)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _two_nearest(C, first, second, near, far):  # type: ignore[no-untyped-def]
     """Nearest and second nearest row of C (K, N) for each column, the lowest on ties; near and far start at inf.
 
@@ -187,7 +187,7 @@ def _two_nearest(C, first, second, near, far):  # type: ignore[no-untyped-def]
                 a[i], p[i] = v if nearest else a_i, k if nearest else p_i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
     """removal[j] = sum over points of j of m_i (b_i - a_i); the last entry is the loss."""
     K = removal.shape[0] - 1
@@ -200,7 +200,7 @@ def _removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
     removal[K] = loss
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_improving(C, taken, m, first, near, far, removal, even):  # type: ignore[no-untyped-def]
     """(r, j): the first candidate (row r of C) that lowers the loss, and the medoid j it replaces; or (-1, -1).
 
@@ -248,7 +248,7 @@ def _first_improving(C, taken, m, first, near, far, removal, even):  # type: ign
     return -1, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_better(C, m, near):  # type: ignore[no-untyped-def]
     """The same for one medoid: change(c) = sum_i m_i (d_i - a_i); its terms have both signs, |.| <= d_i + a_i.
 
@@ -266,7 +266,7 @@ def _first_better(C, m, near):  # type: ignore[no-untyped-def]
     return -1, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def]
     """Medoid j is now d (N,) away; a point searches all medoids only if one of its two nearest moved away."""
     N, K = G.shape
@@ -295,7 +295,7 @@ def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def
         second[i], far[i] = b, G[i, b]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _descend(C, offset, w, m, taken, G, first, second, near, far, removal, patience, most, even):  # type: ignore[no-untyped-def]
     """Go through the rows of C, candidates offset, offset + 1, ..., and make each swap that lowers the loss.
 

@@ -30,11 +30,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..core.neighborhood import Lattice
 from ..sources.base import IntArray
+from ..utils.kernels import kernel
 from .arrangement import best_arrangement
 from .candidates import EPS, Candidates, Swapped, prepared
 from .descent import LookCount, descended, drawn, first_find
@@ -167,7 +167,7 @@ class _SwapMoves:
         return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_improving(  # type: ignore[no-untyped-def]
     C, offset, taken, w, m, G, nearest, near, sums, apart, nd, s_nd, E, removal, pairs, mu, rows, forms
 ):
@@ -248,7 +248,7 @@ def _first_improving(  # type: ignore[no-untyped-def]
     return -1, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _masses_after(j, nearer, nearest, m, pairs, mu, lost, after):  # type: ignore[no-untyped-def]
     """Weights of the fields (K,) once neuron j has the candidate, to which the fields have `lost` in any case.
 
@@ -264,7 +264,7 @@ def _masses_after(j, nearer, nearest, m, pairs, mu, lost, after):  # type: ignor
     after[j] = lost.sum() - lost[j] + stay
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _forms_after(j, v, E, nd, mu, after, rows, forms, sums):  # type: ignore[no-untyped-def]
     """The forms (5,) of the masses `after`, with v (K,) in the place of row and column j of E.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ..sources.base import ALL, FloatArray, IntArray, Source, panels, rows_per_panel
+from ..utils.kernels import kernel
 from .frame import FieldWeights, Screened, Search
 
 
@@ -45,7 +45,7 @@ def block_sums(source: Source, weights: FieldWeights) -> Blocks:
     return Blocks(np.ascontiguousarray(S.T[order]), order, starts, np.ascontiguousarray(weights.H[:, fields]), own)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_rows(panel, field_of, m, by_field, S):  # type: ignore[no-untyped-def]
     """S[field_of[r]] += m[r] panel[r]; rows of one field one after the other, so that its sums stay in cache."""
     for r in by_field:
@@ -54,7 +54,7 @@ def _add_rows(panel, field_of, m, by_field, S):  # type: ignore[no-untyped-def]
             S[k, l] += weight * np.float64(panel[r, l])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weighted_sum(h, s):  # type: ignore[no-untyped-def]
     """sum_k h[k] s[k] in eight partial sums, which the processor adds side by side."""
     n = h.shape[0]
@@ -74,7 +74,7 @@ def weighted_sum(h, s):  # type: ignore[no-untyped-def]
     return ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def field_minima(S, starts):  # type: ignore[no-untyped-def]
     """(F, F): entry [m, k] is the least S[., k] among the candidates of field m."""
     F = starts.shape[0] - 1
@@ -87,7 +87,7 @@ def field_minima(S, starts):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _all_sums(H, S, order, C):  # type: ignore[no-untyped-def]
     for p in range(S.shape[0]):
         for j in range(H.shape[0]):

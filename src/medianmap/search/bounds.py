@@ -14,10 +14,10 @@ from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source
+from ..utils.kernels import kernel
 from .blocksum import block_sums, field_minima, weighted_sum
 from .frame import FieldWeights, Finder, Search
 
@@ -26,7 +26,7 @@ NO_PROBE = np.zeros(0, np.intp)
 PROBE = 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search_fields(h, S, order, starts, bounds, probe, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
     """Fill row (N,) with the costs of all candidates that may be best for weights h (F,); returns terms summed.
 

@@ -8,12 +8,13 @@ Interleaved lanes vectorise, so this order is also about five times as fast as a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..utils.kernels import kernel
 
 LANES = 64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def canonical_dot(a, d, lanes):  # type: ignore[no-untyped-def]
     """sum_i a[i] d[i] in the canonical order; a (N,) float64, d (N,) any real type, lanes (64,) scratch."""
     n = a.shape[0]
@@ -32,7 +33,7 @@ def canonical_dot(a, d, lanes):  # type: ignore[no-untyped-def]
     return lanes[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def canonical_costs(a, candidates):  # type: ignore[no-untyped-def]
     """(p,) canonical costs of one prototype's weights a (N,) with candidates (p, N), one per row."""
     lanes = np.empty(LANES)

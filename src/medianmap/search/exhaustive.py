@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..sources.base import ALL, FloatArray, IntArray, Source, columns, panels, rows_per_panel
+from ..utils.kernels import kernel
 from .frame import Screened, Search, Weights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _all_costs(A, candidates, C):  # type: ignore[no-untyped-def]
     """C[j, l] = sum_i A[j, i] candidates[l, i], a running sum over contiguous memory for every pair (j, l).
 

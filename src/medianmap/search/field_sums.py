@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
+from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 
 # Columns that a thread works on at a time: a row of sums then stays in the first-level cache.
@@ -91,7 +91,7 @@ class FieldSums:
         run_chunks(lambda cols: _add_rows(*given, cols.start, cols.stop, self.S), parts, self.n_jobs)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_rows(rows, index, field, factor, first, last, S):  # type: ignore[no-untyped-def]
     """S[field[t]] += factor[t] rows[index[t]] for columns first .. last - 1."""
     for t in range(field.shape[0]):
@@ -100,7 +100,7 @@ def _add_rows(rows, index, field, factor, first, last, S):  # type: ignore[no-un
             sums[l] += f * np.float64(row[l])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _to_float32(S, fields, S32):  # type: ignore[no-untyped-def]
     for k in fields:
         for l in range(S.shape[1]):

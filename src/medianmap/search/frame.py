@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, columns, panels, rows_per_panel
+from ..utils.kernels import kernel
 from .canonical import canonical_costs
 
 # --- weights --------------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Screened(Finder):
 Search: TypeAlias = Callable[[Any, IntArray], Finder]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _of_rank_0(rank, winner):  # type: ignore[no-untyped-def]
     """winner[i] = the prototype of rank 0, by rank (K, N)."""
     for start in range(0, winner.shape[0], 1024):

@@ -17,10 +17,10 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, panels
+from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .screens import F32, UNIT, Bounded
 
@@ -155,7 +155,7 @@ def column_norms(M: F32) -> FloatArray:
     return np.sqrt((M.astype(np.float64) ** 2).sum(axis=0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _residual(D, P, order, starts):  # type: ignore[no-untyped-def]
     """P becomes D - P; returns the norms (B, columns) of its columns by group of rows."""
     total = np.zeros((starts.shape[0] - 1, P.shape[1]))
@@ -170,7 +170,7 @@ def _residual(D, P, order, starts):  # type: ignore[no-untyped-def]
 
 
 # Any order of summation is within the bounds, so sums may be taken many at a time.
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@kernel(fastmath={"reassoc", "nsz"})
 def _group_norms(A, P, starts):  # type: ignore[no-untyped-def]
     """Norms of the rows of A (k,), and of A - P by group of columns, (k, B)."""
     a, b = np.zeros(A.shape[0]), np.zeros((A.shape[0], starts.shape[0] - 1))
@@ -187,7 +187,7 @@ def _group_norms(A, P, starts):  # type: ignore[no-untyped-def]
     return np.sqrt(a), np.sqrt(b)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _finish(L, base, keep):  # type: ignore[no-untyped-def]
     """L becomes L + keep base, where that is not negative."""
     for j in range(L.shape[0]):

@@ -6,15 +6,15 @@ L[j, l] factor - absolute[j] <= cost(j, l), L not negative. In all functions lev
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..utils.kernels import kernel
 from .canonical import LANES, canonical_dot
 
 # Bounds are looked at in blocks of this size: most blocks hold nothing of interest, and their least is found fast.
 BLOCK = 64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weights_of(j, levels, values, m, a):  # type: ignore[no-untyped-def]
     """a[i] = values[j, level of i] m[i]; levels (1, N) are shared by all prototypes, (K, N) each has its own."""
     level = levels[j] if levels.shape[0] > 1 else levels[0]
@@ -23,7 +23,7 @@ def _weights_of(j, levels, values, m, a):  # type: ignore[no-untyped-def]
         a[i] = row[level[i]] * m[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _least_bits(bits):  # type: ignore[no-untyped-def]
     """The least of non-negative floats by their bits: they order alike, and integer minima vectorise."""
     least = np.int32(0x7FFFFFFF)
@@ -32,13 +32,13 @@ def _least_bits(bits):  # type: ignore[no-untyped-def]
     return least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _limit(cost, absolute, factor):  # type: ignore[no-untyped-def]
     """The float32 bound above which no candidate costs less than `cost`; rounded up."""
     return np.float32((cost + absolute) / factor * (1 + 1e-6)) + np.float32(1e-38)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best(bound, least, factor, absolute, a, X, lanes):  # type: ignore[no-untyped-def]
     """(l, its cost, evaluated): the candidate of least canonical cost, the lowest on ties; some must be finite.
 
@@ -73,7 +73,7 @@ def _best(bound, least, factor, absolute, a, X, lanes):  # type: ignore[no-untyp
     return best, cost, evaluated
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_survivors(some, L, factor, absolute, levels, values, m, X):  # type: ignore[no-untyped-def]
     """How many candidates of the prototypes `some` the cost of the most promising one does not exclude."""
     a, lanes = np.empty(L.shape[1]), np.empty(LANES)
@@ -87,7 +87,7 @@ def count_survivors(some, L, factor, absolute, levels, values, m, X):  # type: i
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_free(some, w, distinct, upper, L, factor, absolute, levels, values, m, X, best, cost):  # type: ignore[no-untyped-def]
     """best[j] and its cost for the prototypes `some`: of the candidates that no other holds at w, or of all if not
     distinct. Returns how many were evaluated.
@@ -117,7 +117,7 @@ def best_free(some, w, distinct, upper, L, factor, absolute, levels, values, m, 
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_distinct(alive, best, cost, w, L, factor, absolute, levels, values, m, X):  # type: ignore[no-untyped-def]
     """Prototypes in order take the best candidate that no other holds; w becomes their places, cost at least the costs.
 

@@ -15,10 +15,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import panels
+from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 from . import screens
 from .field_sums import FieldSums
@@ -125,7 +125,7 @@ class RankScreen:
         return self._narrow[1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
     """(starts, index, value): for each prototype the points with rank < top[j], weighing values[j, rank] m."""
     K, N = rank.shape
@@ -147,7 +147,7 @@ def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
     return starts, index, value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weights_by_table(rank, values, m, A):  # type: ignore[no-untyped-def]
     """A[j, i] = values[j, rank[j, i]] m_i in float32."""
     for j in range(rank.shape[0]):
@@ -155,7 +155,7 @@ def weights_by_table(rank, values, m, A):  # type: ignore[no-untyped-def]
             A[j, i] = values[j, rank[j, i]] * m[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _means(rank, values, m, field, share, alpha):  # type: ignore[no-untyped-def]
     """alpha[j, k] = mean over the points of field k of values[j, rank[j, i]], point i counting m_i; about."""
     for j in range(rank.shape[0]):
@@ -169,7 +169,7 @@ def _means(rank, values, m, field, share, alpha):  # type: ignore[no-untyped-def
                 sums[k] = np.float32(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remainder(rank, values, alpha, order, m, field, A):  # type: ignore[no-untyped-def]
     """A[j, t] = (values[j, rank[j, i]] - alpha[j, field]) m for the points i = order[t]; m and field in that order."""
     for j in range(rank.shape[0]):

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, panels
+from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 
 F32 = NDArray[np.float32]
@@ -74,7 +74,7 @@ def sparse_product(W: Entries, M: NDArray[Any], n_jobs: int | None) -> Bounded:
 TILE = 256
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sparse_rows(starts, index, value, M, first, last, L):  # type: ignore[no-untyped-def]
     """L[j, first:last] = sum over t of value[t] M[index[t], first:last], four rows of M at a time."""
     for j in range(starts.shape[0] - 1):
@@ -95,7 +95,7 @@ def _sparse_rows(starts, index, value, M, first, last, L):  # type: ignore[no-un
             t += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def heavy_entries(W, cut):  # type: ignore[no-untyped-def]
     """(starts, index, value) of the entries of W (K, F) that are >= cut, row by row."""
     K, F = W.shape

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, candidate_rows
+from ..utils.kernels import kernel
 from .frame import Finder, RankWeights, Search
 
 
@@ -43,7 +43,7 @@ class StoppingFinder(Finder):
         return row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stop_natural(a, X, candidates, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
     """Terms in natural order, a check after each; candidates (N,) in the order given. Returns terms summed."""
     terms = 0
@@ -89,7 +89,7 @@ class StopCandidates(Stop):
         return np.argsort(place[winner], kind="stable")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stop_fine(a, X, order, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
     """Terms and candidates both in the same order (N,), and so are the weights a; a check after each term."""
     terms = 0
@@ -120,7 +120,7 @@ class StopFine(StoppingFinder):
         return _stop_fine(self.row(j)[order], self.X, order, taken, self.slack, self.tiny, row)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stop_coarse(h, m, X, order, starts, taken, slack, tiny, row):  # type: ignore[no-untyped-def]
     """sum over rank classes k of h[k] (sum of m_i D[i, l] over the class), a check after each class.
 

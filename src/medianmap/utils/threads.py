@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from threading import Event, Lock, local
+from time import perf_counter
+from types import CodeType
 from typing import Any
 
 from threadpoolctl import LibController, ThreadpoolController
@@ -72,7 +74,8 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
     """Call work(chunk) for every chunk; the chunks, not the threads, fix what is computed.
 
     Threads of our own rather than numba's: they survive a fork and can be nested in a caller's threads.
-    The work must release the GIL to gain (numba nogil kernels, SciPy's distances).
+    The work must release the GIL to gain (numba nogil kernels, SciPy's distances). Work that lately took less than
+    waking threads does is done here and now.
     """
     stop_if_asked()
     n = min(outer_threads(n_jobs), len(chunks))
@@ -80,6 +83,27 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
         for chunk in chunks:
             work(chunk)
         return
+    code, size = getattr(work, "__code__", None), chunks[-1].stop - chunks[0].start
+    small = _pace.get(code, 1.0) * size < WAKING
+    began = perf_counter()
+    if small:
+        with alone():
+            for chunk in chunks:
+                work(chunk)
+    else:
+        _hand_out(work, chunks, n)
+    if code is not None:
+        _pace[code] = (perf_counter() - began) / size
+
+
+# Seconds of work for which waking threads and hearing from them does not pay.
+WAKING = 1e-4
+# Seconds that the code of some work took lately for each index of its chunks.
+_pace: dict[CodeType | None, float] = {}
+
+
+def _hand_out(work: Callable[[slice], Any], chunks: Sequence[slice], n: int) -> None:
+    """The chunks on n threads."""
 
     def work_through(group: Sequence[slice]) -> None:
         with alone():  # work handed out from here would wait for the very threads that wait for it
