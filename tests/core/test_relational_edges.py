@@ -44,7 +44,8 @@ def test_ranks_of_negative_values_are_exact(dtype, rng):
     GT[0] = -(2.0**24 if dtype == np.float32 else 2.0**53)  # counted from here small differences are lost
     GT += (rng.random(GT.shape) / 4).astype(dtype)
     m = rng.random(40)
-    rank, sums = rank_points(GT, m)
+    found = rank_points(GT, m)
+    rank, sums = found.rank, found.sums
     order = np.argsort(GT, axis=0, kind="stable")
     np.testing.assert_array_equal(np.take_along_axis(rank, order, axis=0), np.tile(np.arange(50)[:, None], 40))
     expected = (np.take_along_axis(GT, order, axis=0).astype(np.float64) * m).sum(axis=1)

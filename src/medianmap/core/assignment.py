@@ -23,7 +23,7 @@ from ..sources.base import DenseSource, FloatArray, IntArray, panels
 from ..utils.threads import limited, run_chunks
 from .neighborhood import Lattice, h
 from .quality import inertia, neural_gas_cost, som_cost
-from .ranks import rank_points
+from .ranks import Ranks, ranks_after
 
 
 class Assignment(ABC):
@@ -60,7 +60,8 @@ class Rank(Assignment):
 
     Dividing by the weight of the prototype's smallest rank scales a row of A, which changes neither its argmin nor its
     mean, but keeps a prototype that is nobody's winner from losing all its weight when sigma is small. While prototypes
-    stand still only sigma changes, and the ranks of the last epoch serve again.
+    stand still only sigma changes, and the ranks of the last epoch serve again; where few moved, they are brought up to
+    date.
     """
 
     neighborhood: str = "exponential"
@@ -72,12 +73,12 @@ class Rank(Assignment):
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         if self.memory.get("G") is not G:  # the prototypes moved
-            self.memory["G"], self.memory["ranks"] = G, rank_points(G.T, m)
-        rank, sums = self.memory["ranks"]
-        ranks = np.arange(len(rank))
+            self.memory["G"], self.memory["ranks"] = G, ranks_after(self.memory.get("ranks"), G.T, m)
+        known: Ranks = self.memory["ranks"]
+        ranks = np.arange(len(known.rank))
         weight_of_rank = h(ranks, sigma, self.neighborhood)
         scaled = None if self.neighborhood == "exponential" else partial(h, ranks, sigma, self.neighborhood)
-        return RankWeights(rank, weight_of_rank, m, scaled), neural_gas_cost(sums, weight_of_rank)
+        return RankWeights(known.rank, weight_of_rank, m, scaled), neural_gas_cost(known.sums, weight_of_rank)
 
 
 @dataclass(frozen=True)

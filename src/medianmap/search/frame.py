@@ -64,15 +64,15 @@ class RankWeights:
     smallest rank, `scaled`.
     """
 
-    rank: NDArray[np.int32]  # (K, N), 0 is the nearest
+    rank: NDArray[np.signedinteger]  # (K, N), 0 is the nearest
     weight_of_rank: FloatArray  # (K,) = h(0), h(1), ...
     m: FloatArray  # (N,)
     scaled: Callable[[NDArray[np.integer]], FloatArray] | None = None  # s (n, 1) -> h(r) / h(s), r < K, (n, K)
 
     @cached_property
-    def smallest(self) -> NDArray[np.int32]:
+    def smallest(self) -> IntArray:
         """(K,) the smallest rank that any point gives the prototype."""
-        return self.rank.min(axis=1)
+        return self.rank.min(axis=1).astype(np.intp)
 
     @cached_property
     def A(self) -> FloatArray:
