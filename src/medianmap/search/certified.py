@@ -1,9 +1,10 @@
 """`certified` (all maps, the default): float32 screens discard nearly all candidates, the canonical cost decides.
 
 K-means and SOM: block sums are kept from epoch to epoch; only points that changed their field are subtracted and added.
-Neural gas: a fixed low-rank approximation of D while weights are broad, the heaviest ranks alone once they are narrow,
-and the float32 product A @ D where neither pays. The choice among them follows from the work that each would do and
-from how many candidates it left over last time; the result does not depend on it.
+Neural gas: a fixed low-rank approximation of D while weights are broad, block sums and that approximation of what they
+leave, the heaviest ranks alone once weights are narrow, and the float32 product A @ D where none of these pays. The
+choice among them follows from the work that each would do and from how many candidates it left over last time; the
+result does not depend on it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..sources import ALL, Source, panels
@@ -21,29 +21,31 @@ from ..utils.threads import run_chunks
 from . import screens
 from .exhaustive import product_costs
 from .field_sums import FieldSums
-from .frame import FieldWeights, Finder, RankWeights, Search, Weights, best_alone, count_survivors, settle_distinct
-from .lowrank import LowRank
-from .screens import LARGEST, UNIT, Bounded, Choice, as_float32
+from .frame import FieldWeights, Finder, RankWeights, Search, Weights
+from .placing import best_free, count_survivors, settle_distinct
+from .rank_screen import RankScreen
+from .screens import LARGEST, Bounded, Choice, as_float32
 
 # How many prototypes a screen is judged by, and the screens that need no judging: they leave out nothing.
 SAMPLE = 8
 EXACT_BUT_FOR_ROUNDING = ("dense", "product")
-# Ranks that the sparse screen leaves out weigh less than this; rows of D come from further than those of block sums.
-LIGHT = 0.08
-ROW_COST = 9.0
-# A low-rank approximation does not pay for fewer points or prototypes.
-SMALLEST_LOW_RANK = (1000, 20)
 
 
 class CertifiedFinder(Finder):
-    """Lower bounds for all pairs, and compiled placing where candidates are rows of a matrix in memory."""
+    """Lower bounds for all pairs, and compiled placing where candidates are rows of a matrix in memory.
+
+    upper (K,) : at least the costs of the places that the prototypes have now, infinite where nothing is known.
+    """
 
     def __init__(
-        self, weights: Weights, source: Source, bounds: Bounded, X: NDArray[Any] | None, terms: int, n_jobs: int | None
-    ) -> None:
+        self, weights: Weights, source: Source, bounds: Bounded, X: NDArray[Any] | None, terms: int, n_jobs: int | None,
+        upper: FloatArray | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(weights.row, source)
         self.weights, self.bounds, self.X, self.terms, self.n_jobs = weights, bounds, X, terms, n_jobs
+        self.upper = upper
         self.evaluated = 0  # candidates that were evaluated canonically
+        self.placed: tuple[IntArray, FloatArray] | None = None  # where the prototypes are now, at most at which costs
 
     def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
         row = self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j]
@@ -51,7 +53,7 @@ class CertifiedFinder(Finder):
 
     @property
     def _known(self) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
-        """What the compiled functions of the frame are given."""
+        """What the compiled functions are given."""
         bounds, weights = self.bounds, self.weights
         return bounds.L, 1 - bounds.relative, bounds.absolute, *weights.levels, weights.m, self.X
 
@@ -60,6 +62,20 @@ class CertifiedFinder(Finder):
         some = alive[:: max(1, len(alive) // SAMPLE)]
         return count_survivors(some, *self._known) / max(1, len(some)) * len(alive)
 
+    def still_at_most(self, weights: Weights, w: IntArray) -> FloatArray | None:
+        """Upper bounds of the costs of w under the next epoch's weights, if this epoch's costs are such.
+
+        They are where neither prototypes nor ranks changed and no weight of a rank rose: a sum in a fixed order rises
+        with its terms, rounding included.
+        """
+        before = self.weights
+        if self.placed is None or not isinstance(weights, RankWeights) or not isinstance(before, RankWeights):
+            return None
+        same = weights.rank is before.rank and weights.m is before.m and weights.scaled is before.scaled is None
+        if not same or not np.array_equal(w, self.placed[0]):
+            return None
+        return self.placed[1] if np.all(weights.weight_of_rank <= before.weight_of_rank) else None
+
     def evaluate(self, j: int, candidates: IntArray) -> FloatArray:
         self.evaluated += len(candidates)
         return super().evaluate(j, candidates)
@@ -67,20 +83,24 @@ class CertifiedFinder(Finder):
     def place(self, alive: IntArray, w: IntArray, distinct: bool) -> IntArray:
         if self.X is None:
             return super().place(alive, w, distinct)
-        w, best, known = w.copy(), w.copy(), self._known
-        counts = np.zeros(len(alive) // 16 + 1, np.int64)
+        best, cost, known = w.copy(), np.full(len(w), np.inf), self._known
+        upper = cost.copy() if self.upper is None else self.upper
+        parts = list(panels(len(alive), 16))
+        counts = np.zeros(len(parts), np.int64)
 
         def work(part: slice) -> None:
-            counts[part.start // 16] = best_alone(part.start, part.stop, alive, *known, best)
+            counts[part.start // 16] = best_free(alive[part], w, distinct, upper, *known, best, cost)
 
-        run_chunks(work, list(panels(len(alive), 16)), self.n_jobs)
+        run_chunks(work, parts, self.n_jobs)
         self.evaluated += int(counts.sum())
         if distinct:
-            self.evaluated += settle_distinct(alive, best, w, *known)
+            after = w.copy()
+            self.evaluated += settle_distinct(alive, best, cost, after, *known)
         else:
-            w[alive] = best[alive]
+            after = best
         self.terms += self.evaluated * self.source.shape[0]
-        return w
+        self.placed = after, cost
+        return after
 
 
 def certified(source: Source, n_jobs: int | None = None) -> Search:
@@ -94,7 +114,7 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
     if D is None and X is not None:
         D = X if source.symmetric else np.ascontiguousarray(X.T)
     fields = FieldScreen(source, n_jobs, D)
-    ranks = None if X is None or D is None else RankScreen(D, n_jobs)
+    ranks = None if X is None or D is None else RankScreen(D, fields.sums, n_jobs)
     last: list[tuple[str, CertifiedFinder]] = []
 
     def epoch(weights: Weights, w: IntArray) -> Finder:
@@ -103,9 +123,11 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
             return product_costs(weights.A, source)
         choice = screen.choice
         choice.next_epoch()
+        upper = None
         if last:
             name, finder = last.pop()
             choice.left[name] = float(finder.evaluated)
+            upper = finder.still_at_most(weights, w)
         N = source.shape[0]
         work, terms = screen.options(weights), 0
         if fields.sums.largest * float(weights.m.sum()) > LARGEST:
@@ -116,8 +138,8 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
             name = choice.best(work, N)
             bounds, summed = screen.bounds(name, weights)
             terms += summed
-            finder = CertifiedFinder(weights, source, bounds, X, terms, n_jobs)
-            if name in EXACT_BUT_FOR_ROUNDING:
+            finder = CertifiedFinder(weights, source, bounds, X, terms, n_jobs, upper)
+            if name in EXACT_BUT_FOR_ROUNDING or work[name] == 0:  # or the bounds are those of the last epoch
                 break
             # Counted, not trusted: a screen that would leave too many candidates gives way to the next best.
             choice.left[name] = finder.expected_survivors(weights.alive)
@@ -129,7 +151,7 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
     return epoch
 
 
-# --- the screen of K-means and SOM ------------------------------------------------------------------------------------
+# --- the screen of K-means and SOM; that of neural gas is in rank_screen.py -------------------------------------------
 
 
 class FieldScreen:
@@ -154,84 +176,3 @@ class FieldScreen:
         # Twice the error: once for S, once for what rounding makes of it.
         absolute = bounds.absolute + 2 * (weights.H[:, fields] @ self.sums.error[fields])
         return replace(bounds, absolute=absolute), self.rows_summed * N + self.H.size * N
-
-
-# --- the screens of neural gas ----------------------------------------------------------------------------------------
-
-
-class RankScreen:
-    """A low-rank approximation of D, the heaviest ranks alone, or the whole product, and what they keep."""
-
-    def __init__(self, D: NDArray[Any], n_jobs: int | None) -> None:
-        self.D = D  # (N, N), one row per data point
-        self.n_jobs = n_jobs
-        self.low_rank: LowRank | None = None
-        self.choice = Choice({"ranks": 0.7, "low rank": 1.1})
-        self._narrow: tuple[Any, Bounded] | None = None
-
-    def options(self, weights: RankWeights) -> dict[str, float]:
-        """The work of each screen."""
-        K, N = weights.rank.shape
-        self.heavy = int(np.count_nonzero(weights.weight_of_rank >= LIGHT))
-        work = {"product": float(K * N * N), "ranks": ROW_COST * self.heavy * N * N}
-        if N >= SMALLEST_LOW_RANK[0] and K >= SMALLEST_LOW_RANK[1]:
-            work["low rank"] = 4.0 * K * N * LowRank.RANK
-        return work
-
-    def bounds(self, name: str, weights: RankWeights) -> tuple[Bounded, int]:
-        """Lower bounds of all costs, and the number of terms that were summed for them."""
-        K, N = weights.rank.shape
-        if name == "ranks":
-            return self.heavy_ranks(weights), self.heavy * N * N
-        A, values, m = np.empty((K, N), np.float32), as_float32(weights.levels[1]), weights.m.astype(np.float32)
-        run_chunks(lambda js: _look_up(weights.rank[js], values[js], m, A[js]), list(panels(K, 32)), self.n_jobs)
-        if name == "product":
-            return screens.dense_product(A, self.D, self.n_jobs), K * N * N
-        if self.low_rank is None:
-            self.low_rank = LowRank(self.D, self.n_jobs)
-        return self.low_rank(A), 3 * K * N * LowRank.RANK
-
-    def heavy_ranks(self, weights: RankWeights) -> Bounded:
-        """Each prototype's points of its `heavy` smallest ranks; leaving the others out only lowers the sum."""
-        heavy = self.heavy
-        if heavy == 1 and self._narrow is not None and self._narrow[0] is weights.rank:
-            # The nearest points have weight 1 whatever sigma is.
-            return replace(self._narrow[1], L=self._narrow[1].L.copy())
-        values, m = as_float32(weights.levels[1]), weights.m.astype(np.float32)
-        entries = _rank_entries(weights.rank, weights.smallest + heavy, values, m)
-        bounds = screens.sparse_product(entries, self.D, self.n_jobs)
-        # The value is itself a rounded product of weight and multiplicity.
-        bounds = replace(bounds, relative=bounds.relative + 2 * UNIT)
-        if heavy == 1:  # a copy: placing strikes out candidates in its own
-            self._narrow = (weights.rank, replace(bounds, L=bounds.L.copy()))
-        return bounds
-
-
-@njit(cache=True, nogil=True)
-def _rank_entries(rank, top, values, m):  # type: ignore[no-untyped-def]
-    """(starts, index, value): for each prototype the points with rank < top[j], weighing values[j, rank] m."""
-    K, N = rank.shape
-    starts = np.zeros(K + 1, np.intp)
-    for j in range(K):
-        n = 0
-        for i in range(N):
-            n += rank[j, i] < top[j]
-        starts[j + 1] = starts[j] + n
-    index = np.empty(starts[K], np.intp)
-    value = np.empty(starts[K], np.float32)
-    for j in range(K):
-        t = starts[j]
-        for i in range(N):
-            if rank[j, i] < top[j]:
-                index[t] = i
-                value[t] = values[j, rank[j, i]] * m[i]
-                t += 1
-    return starts, index, value
-
-
-@njit(cache=True, nogil=True)
-def _look_up(rank, values, m, A):  # type: ignore[no-untyped-def]
-    """A[j, i] = values[j, rank[j, i]] m_i in float32."""
-    for j in range(rank.shape[0]):
-        for i in range(rank.shape[1]):
-            A[j, i] = values[j, rank[j, i]] * m[i]
