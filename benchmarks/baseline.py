@@ -20,7 +20,7 @@ import numpy as np
 from medianmap.search.exhaustive import _all_costs
 
 PLAIN_C = """
-void search(const double *A, const double *D, long K, long N, double *C) {
+void search(const double *A, const REAL *D, long K, long N, double *C) {
     for (long j = 0; j < K; j++)
         for (long l = 0; l < N; l++) {
             double s = 0;
@@ -31,17 +31,19 @@ void search(const double *A, const double *D, long K, long N, double *C) {
 """
 
 
-def plain_c(folder: Path) -> Callable[..., None]:
+def plain_c(folder: Path, dtype: type = np.float64) -> Callable[..., None] | None:
+    """The loops in C for D of that type, (A, D, C) -> None; None where there is no compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
-        sys.exit("No C compiler was found; install gcc to compare with C.")
+        return None
     (folder / "plain.c").write_text(PLAIN_C)
-    library = folder / "plain.so"
-    flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o"]
+    real = {np.float32: "float", np.float64: "double"}[dtype]
+    library = folder / f"plain-{real}.so"
+    flags = ["-O3", "-march=native", f"-DREAL={real}", "-shared", "-fPIC", "-o"]
     subprocess.run([compiler, *flags, library, folder / "plain.c"], check=True)
     function = ctypes.CDLL(str(library)).search
-    pointer = np.ctypeslib.ndpointer(np.float64, flags="C")
-    function.argtypes = [pointer, pointer, ctypes.c_long, ctypes.c_long, pointer]
+    A, D = (np.ctypeslib.ndpointer(t, flags="C") for t in (np.float64, dtype))
+    function.argtypes = [A, D, ctypes.c_long, ctypes.c_long, A]
     return lambda A, D, C: function(A, D, *A.shape, C)
 
 
@@ -61,6 +63,8 @@ def main() -> None:
     print("| K | plain C, -O3, s | standard, s | standard / C |\n| --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         loop = plain_c(Path(folder))
+        if loop is None:
+            sys.exit("No C compiler was found; install gcc to compare with C.")
         for K in (100, 484):
             A, C = rng.random((K, args.n)), np.empty((K, args.n))
             _all_costs(A[:1], D[:8], C[:1, :8])

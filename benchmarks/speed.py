@@ -5,6 +5,7 @@
     python benchmarks/speed.py --set simulated --n 10000 --maps SOM:100,NG:100 --every 33
     python benchmarks/speed.py --set structureless --n 4400
     python benchmarks/speed.py --matrix my.npy --epochs 100
+    python benchmarks/speed.py --matrix my.npy --whole --c
 
 One annealing of data points by the chapter's formula from a random start: the neighbourhood is exponential, ends at
 0.01, and on a lattice is not normalised, which is not what our SOMs do by default. An epoch is timed whole:
@@ -17,12 +18,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import _paths  # noqa: F401
 import numpy as np
+from baseline import plain_c, seconds
 from data import chromosomes, globins, simulated, structureless
 from numpy.typing import NDArray
 
@@ -49,21 +53,34 @@ def anneal_seconds(
     return (time.perf_counter() - began) / stop_after
 
 
-def whole(D: NDArray[Any], items: list[str], n_epochs: int, threads: int, rounds: int = 4) -> None:
+def c_seconds(D: NDArray[Any], K: int, loop: Callable[..., None]) -> float:
+    """Seconds of the textbook's loop in C, one thread, for the search of one epoch alone."""
+    A = np.random.default_rng(0).random((K, len(D)))
+    return seconds(loop, A, D, np.empty_like(A))
+
+
+def whole(
+    D: NDArray[Any], items: list[str], n_epochs: int, threads: int, rounds: int, loop: Callable[..., None] | None
+) -> None:
     """`auto` alone over a whole annealing against an epoch of `standard`, in turns, best of several of each."""
-    print("| map | K | standard, ms | auto, ms | ratio |\n| --- | --- | --- | --- | --- |")
+    others = ["standard"] if loop is None else ["standard", "C"]
+    head = ["map", "K", *(f"{s}, ms" for s in others), "auto, ms", *(f"{s} / auto" for s in others)]
+    print("|", " | ".join(head), "|\n|", " | ".join(["---"] * len(head)), "|")
     for item in items:
         name, K = item.split(":")[0], int(item.split(":")[1])
         for s in ("auto", "standard"):
             warm_up(s, name)
-        best = {"auto": np.inf, "standard": np.inf}
+        best = dict.fromkeys(["auto", *others], np.inf)
         for _ in range(rounds):
-            for s, epochs in (("auto", n_epochs), ("standard", 1)):
-                best[s] = min(best[s], 1e3 * anneal_seconds(D, s, name, K, n_epochs, epochs, threads))
-        print(
-            f"| {name} | {K} | {best['standard']:.0f} | {best['auto']:.2f} | {best['standard'] / best['auto']:.0f} |",
-            flush=True,
-        )
+            for s in best:
+                if s == "C":
+                    assert loop is not None
+                    took = c_seconds(D, K, loop)
+                else:
+                    took = anneal_seconds(D, s, name, K, n_epochs, n_epochs if s == "auto" else 1, threads)
+                best[s] = min(best[s], 1e3 * took)
+        cells = [name, K, *(f"{best[s]:.0f}" for s in others), f"{best['auto']:.2f}"]
+        print("|", " | ".join(map(str, [*cells, *(f"{best[s] / best['auto']:.0f}" for s in others)])), "|", flush=True)
 
 
 def table(name: str, K: int, numbers: dict[str, Any]) -> str:
@@ -102,15 +119,20 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--every", type=int, default=10, help="the slow searches run in every such epoch")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--whole", action="store_true", help="only auto against standard, whole annealings, best of 4")
+    parser.add_argument("--whole", action="store_true", help="only auto against standard, whole annealings")
+    parser.add_argument("--c", action="store_true", help="with --whole: against the textbook's loop in C at -O3, too")
+    parser.add_argument("--rounds", type=int, default=4, help="with --whole: best of so many")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     what, D = load(args)
     print(f"## {what}: {D.shape[0]} x {D.shape[1]} {D.dtype}, {args.epochs} epochs, {args.threads} threads\n")
     found = {}
     if args.whole:
-        with limited(args.threads):
-            whole(D, args.maps.split(","), args.epochs, args.threads)
+        with limited(args.threads), tempfile.TemporaryDirectory() as folder:
+            loop = plain_c(Path(folder), D.dtype.type) if args.c else None
+            if args.c and loop is None:
+                print("No C compiler was found, so C is left out.\n")
+            whole(D, args.maps.split(","), args.epochs, args.threads, args.rounds, loop)
         return
     with limited(args.threads):
         for item in args.maps.split(","):

@@ -21,7 +21,7 @@ from ..utils.threads import run_chunks
 from . import screens
 from .exhaustive import product_costs
 from .field_sums import FieldSums
-from .frame import FieldWeights, Finder, RankWeights, Search, Weights
+from .frame import FieldWeights, Finder, Search, Weights
 from .placing import best_free, count_survivors, settle_distinct
 from .rank_screen import RankScreen
 from .screens import LARGEST, Bounded, Choice, as_float32
@@ -65,16 +65,14 @@ class CertifiedFinder(Finder):
     def still_at_most(self, weights: Weights, w: IntArray) -> FloatArray | None:
         """Upper bounds of the costs of w under the next epoch's weights, if this epoch's costs are such.
 
-        They are where neither prototypes nor ranks changed and no weight of a rank rose: a sum in a fixed order rises
+        They are where neither prototypes nor ranks or fields changed and no weight rose: a sum in a fixed order falls
         with its terms, rounding included.
         """
-        before = self.weights
-        if self.placed is None or not isinstance(weights, RankWeights) or not isinstance(before, RankWeights):
+        if self.placed is None or weights.m is not self.weights.m or not np.array_equal(w, self.placed[0]):
             return None
-        same = weights.rank is before.rank and weights.m is before.m and weights.scaled is before.scaled is None
-        if not same or not np.array_equal(w, self.placed[0]):
-            return None
-        return self.placed[1] if np.all(weights.weight_of_rank <= before.weight_of_rank) else None
+        (levels, values), (levels_before, values_before) = weights.levels, self.weights.levels
+        same = levels is levels_before or (len(levels) == 1 and np.array_equal(levels, levels_before))
+        return self.placed[1] if same and np.all(values <= values_before) else None
 
     def evaluate(self, j: int, candidates: IntArray) -> FloatArray:
         self.evaluated += len(candidates)
@@ -165,7 +163,7 @@ class FieldScreen:
     def options(self, weights: FieldWeights) -> dict[str, float]:
         """Bring the block sums up to date; the work of each kind of bounds from them."""
         self.rows_summed = self.sums.follow(weights.winner, weights.m, len(weights.H))
-        self.H = as_float32(weights.H[:, weights.fields])
+        self.H = as_float32(weights.of_fields)
         return screens.product_work(self.H, self.sums.n)
 
     def bounds(self, name: str, weights: FieldWeights) -> tuple[Bounded, int]:
@@ -174,5 +172,5 @@ class FieldScreen:
         S = self.sums.single(fields)
         bounds = screens.weight_product(name, self.H, S, self.n_jobs)
         # Twice the error: once for S, once for what rounding makes of it.
-        absolute = bounds.absolute + 2 * (weights.H[:, fields] @ self.sums.error[fields])
+        absolute = bounds.absolute + 2 * (weights.of_fields @ self.sums.error[fields])
         return replace(bounds, absolute=absolute), self.rows_summed * N + self.H.size * N

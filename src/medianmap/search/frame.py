@@ -51,9 +51,14 @@ class FieldWeights:
         return np.flatnonzero(np.bincount(self.winner, minlength=len(self.H)))
 
     @cached_property
+    def of_fields(self) -> FloatArray:
+        """H[:, fields]: the weights that count."""
+        return self.H if len(self.fields) == len(self.H) else np.take(self.H, self.fields, axis=1)
+
+    @cached_property
     def alive(self) -> IntArray:
         """Prototypes with any weight at all, ascending; the others stay where they are."""
-        return np.flatnonzero(self.H[:, self.fields].any(axis=1))
+        return np.flatnonzero(self.of_fields.any(axis=1))
 
 
 @dataclass(frozen=True)
