@@ -27,7 +27,7 @@ from .rank_screen import RankScreen
 from .screens import LARGEST, Bounded, Choice, as_float32
 
 # How many prototypes a screen is judged by, and the screens that need no judging: they leave out nothing.
-SAMPLE = 8
+SAMPLE = 24
 EXACT_BUT_FOR_ROUNDING = ("dense", "product")
 
 
@@ -121,10 +121,10 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
             return product_costs(weights.A, source)
         choice = screen.choice
         choice.next_epoch()
-        upper = None
+        upper, before = None, ""
         if last:
-            name, finder = last.pop()
-            choice.left[name] = float(finder.evaluated)
+            before, finder = last.pop()
+            choice.left[before] = float(finder.evaluated)
             upper = finder.still_at_most(weights, w)
         N = source.shape[0]
         work, terms = screen.options(weights), 0
@@ -137,9 +137,10 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
             bounds, summed = screen.bounds(name, weights)
             terms += summed
             finder = CertifiedFinder(weights, source, bounds, X, terms, n_jobs, upper)
-            if name in EXACT_BUT_FOR_ROUNDING or work[name] == 0:  # or the bounds are those of the last epoch
+            if name in EXACT_BUT_FOR_ROUNDING or name == before:
                 break
-            # Counted, not trusted: a screen that would leave too many candidates gives way to the next best.
+            # Counted, not trusted: a screen that would leave too many candidates gives way to the next best. One that
+            # was used in the last epoch was counted there.
             choice.left[name] = finder.expected_survivors(weights.alive)
             if choice.best(work, N) == name:
                 break

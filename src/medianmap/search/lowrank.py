@@ -32,7 +32,7 @@ COLUMNS, ROWS, BOUNDS = 256, 32, 1100
 class LowRank:
     """V and Z by a range finder on some columns of D; bounds for weights (K, N) whose columns are points in `order`."""
 
-    RANK = 48
+    RANK = 40
     GROUPS = 16
     SAMPLE = 1024
 
