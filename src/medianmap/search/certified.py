@@ -29,6 +29,8 @@ from .screens import LARGEST, Bounded, Choice, as_float32
 # How many prototypes a screen is judged by, and the screens that need no judging: they leave out nothing.
 SAMPLE = 24
 EXACT_BUT_FOR_ROUNDING = ("dense", "product")
+# So many bounds are looked through sooner than they are handed to another thread.
+SMALL = 2**15
 
 
 class CertifiedFinder(Finder):
@@ -83,11 +85,12 @@ class CertifiedFinder(Finder):
             return super().place(alive, w, distinct)
         best, cost, known = w.copy(), np.full(len(w), np.inf), self._known
         upper = cost.copy() if self.upper is None else self.upper
-        parts = list(panels(len(alive), 16))
+        size = max(16, SMALL // self.source.shape[0])
+        parts = list(panels(len(alive), size))
         counts = np.zeros(len(parts), np.int64)
 
         def work(part: slice) -> None:
-            counts[part.start // 16] = best_free(alive[part], w, distinct, upper, *known, best, cost)
+            counts[part.start // size] = best_free(alive[part], w, distinct, upper, *known, best, cost)
 
         run_chunks(work, parts, self.n_jobs)
         self.evaluated += int(counts.sum())

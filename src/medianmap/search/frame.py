@@ -91,7 +91,9 @@ class RankWeights:
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
         """(levels (K, N), values (K, K)) with A[j, i] = values[j, levels[j, i]] m_i."""
         # One row for each smallest rank that occurs; where no receptive field is empty that is one for all.
-        occurring, which = np.unique(self.smallest, return_inverse=True)
+        occurring, which = np.zeros(1, np.intp), np.zeros(len(self.rank), np.intp)
+        if self.smallest.any():
+            occurring, which = np.unique(self.smallest, return_inverse=True)
         above = np.arange(len(self.rank)) - occurring[:, None]
         scaled = self.scaled
         values = self.weight_of_rank[np.maximum(above, 0)] if scaled is None else scaled(occurring[:, None])
