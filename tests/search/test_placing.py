@@ -24,17 +24,19 @@ def of_ranks(D, w, sigma, m):
 @given(
     kind=st.sampled_from(KINDS),
     distinct=st.booleans(),
+    crowded=st.booleans(),
     twice=st.booleans(),
     loose=st.sampled_from([0.0, 0.05, 1.0]),
+    known=st.sampled_from([None, 0.0, 0.1]),
     threads=st.sampled_from([1, 2]),
     seed=st.integers(0, 2**32 - 1),
 )
 @settings(max_examples=200)
-def test_places_are_those_of_the_exhaustive_search(kind, distinct, twice, loose, threads, seed):
-    """Also where places are left and taken again in the same epoch, or shared by two prototypes at the start."""
+def test_places_are_those_of_the_exhaustive_search(kind, distinct, crowded, twice, loose, known, threads, seed):
+    """Also where places are left and taken in the same epoch, or shared by two prototypes at the start."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 60))
-    K = int(rng.integers(1, min(n, 40) + 1))
+    K = max(1, n - int(rng.integers(0, 4))) if crowded else int(rng.integers(1, min(n, 40) + 1))
     D, m, w = matrix(kind, n, rng), rng.integers(1, 4, n).astype(float), rng.permutation(n)[:K]
     if twice:
         w[-1] = w[0]
@@ -43,13 +45,41 @@ def test_places_are_those_of_the_exhaustive_search(kind, distinct, twice, loose,
     slow = product_costs(weights.A, source)
     low = slow.C * (1 - loose * rng.random(slow.C.shape)) * (1 - 1e-6)
     bounds = Bounded(low.astype(np.float32), 1e-6, np.full(K, 1e-37))
-    fast = CertifiedFinder(weights, source, bounds, X, 0, threads)
+    upper = None
+    if known is not None:  # at least the cost of where they are
+        costs = np.array([slow.evaluate(j, w[j : j + 1])[0] for j in range(K)])
+        upper = np.where(rng.random(K) < 0.8, costs * (1 + known * rng.random(K)), np.inf)
+    fast = CertifiedFinder(weights, source, bounds, X, 0, threads, upper)
     expected = slow.place(weights.alive, w, distinct)
     np.testing.assert_array_equal(fast.place(weights.alive, w, distinct), expected)
     placed, cost = fast.placed
     np.testing.assert_array_equal(placed, expected)
     exact = np.array([slow.evaluate(j, placed[j : j + 1])[0] for j in range(K)])
-    np.testing.assert_array_equal(cost, exact)
+    assert np.all(cost >= exact)
+    if upper is None:
+        np.testing.assert_array_equal(cost, exact)
+
+
+@pytest.mark.parametrize(
+    ("second", "upper", "expected"),
+    [
+        ([1, 4, 9, 9, 3, 9], np.inf, [3, 0, 1]),  # better than any free place is the one that the first has just left
+        ([1, 4, 9, 9, 5, 9], 4.5, [3, 0, 1]),
+        ([3.5, 3, 9, 9, 9, 9], 4.0, [3, 1, 2]),  # the upper bound is not what staying costs
+        ([3, 3, 9, 9, 9, 9], 3.0, [3, 0, 1]),  # a tie goes to the lower index
+    ],
+)
+def test_a_place_that_was_left_is_compared_with_the_best_of_the_others(second, upper, expected):
+    """Costs of three prototypes are the first three rows of D; the first moves from 0 to 3, and so on."""
+    D = np.zeros((6, 6))
+    D[:3] = [5, 9, 9, 1, 9, 9], second, [9, 1, 5, 9, 9, 9]
+    weights = FieldWeights(np.eye(3), np.array([0, 1, 2, 2, 2, 2]), np.ones(6))
+    bounds = Bounded(D[:3].astype(np.float32), 1e-6, np.zeros(3))
+    known = np.array([np.inf, upper, np.inf])
+    finder = CertifiedFinder(weights, DenseSource(D, symmetric=False), bounds, D.T.copy(), 0, 1, known)
+    np.testing.assert_array_equal(finder.place(weights.alive, np.arange(3), True), expected)
+    slow = product_costs(weights.A, DenseSource(D, symmetric=False))
+    np.testing.assert_array_equal(slow.place(weights.alive, np.arange(3), True), expected)
 
 
 @pytest.mark.parametrize("kind", ["symmetric", "ties", "duplicates"])
