@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..search.frame import Weights
-from ..sources.base import FloatArray, IntArray, worth_threads
+from ..sources.base import FloatArray, IntArray, panels
 from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 from .labels import LabelVectors
@@ -33,7 +33,7 @@ class LabelTerm:
             return G
         distinct, code = self.distinct_labels
         seen = np.empty(G.shape[::-1])
-        GT, parts = np.ascontiguousarray(G.T), worth_threads(len(Y), len(G), 8)
+        GT, parts = np.ascontiguousarray(G.T), list(panels(len(Y), 8))
         a, b = self.beta / self.scale, 1.0 - self.beta
         run_chunks(lambda js: _add_label_term(GT[js], distinct, code, Y[js], a, b, seen[js]), parts, None)
         return seen.T
@@ -47,7 +47,7 @@ class LabelTerm:
             own = level[js] if len(level) > 1 else level
             _label_means(own, value[js], weights.m, rows.indptr, rows.indices, rows.data, Y[js])
 
-        run_chunks(average, worth_threads(len(Y), len(weights.m), 8), None)
+        run_chunks(average, list(panels(len(Y), 8)), None)
         return Y
 
     def first(self, weights: Weights) -> FloatArray:

@@ -27,7 +27,7 @@ from ..search import Search, make_search
 from ..search.field_sums import FieldSums
 from ..search.frame import FieldWeights, Weights
 from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
-from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows, worth_threads
+from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows
 from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .field_combinations import TINY, TOLERANCE, FieldCombinations, combined, field_distances, field_sums
@@ -300,13 +300,13 @@ class RelationalSpace(_OnSource):
         alpha = np.empty(before.shape)
 
         def share(js: slice) -> None:
-            for j in range(js.start, js.stop):
-                a = weights.row(j)
-                a[a < TOLERANCE * a.max()] = 0.0
-                total = a.sum()
-                alpha[j] = a / total if total > 0 else before[j]
+            A = weights.rows(js)
+            A[A < TOLERANCE * A.max(axis=1, keepdims=True)] = 0.0
+            total = A.sum(axis=1)
+            for j, a, mass in zip(range(js.start, js.stop), A, total, strict=True):
+                alpha[j] = a / mass if mass > 0 else before[j]
 
-        run_chunks(share, worth_threads(len(P), self.n_points, 8), self.n_jobs)
+        run_chunks(share, list(panels(len(P), 8)), self.n_jobs)
         return alpha, alpha.size
 
 

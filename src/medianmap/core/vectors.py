@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..search.frame import FieldWeights, Weights
-from ..sources.base import FloatArray, Index, IntArray, panels, worth_threads
+from ..sources.base import FloatArray, Index, IntArray, panels
 from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 from .spaces import Space
@@ -60,7 +60,7 @@ class VectorSpace(Space):
             W[fields] = sums[fields] / np.bincount(weights.winner, weights.m)[fields, None]
             return W, len(self.X)
         A = weights.A
-        run_chunks(lambda js: _means(A[js], self.X, W[js]), worth_threads(len(W), self.X.size, 8), self.n_jobs)
+        run_chunks(lambda js: _means(A[js], self.X, W[js]), list(panels(len(W), 8)), self.n_jobs)
         return W, A.size
 
     def training_data(self, points: Index) -> FloatArray:

@@ -33,12 +33,16 @@ class FieldWeights:
 
     @cached_property
     def A(self) -> FloatArray:
-        # np.take, not H[:, winner]: that would lay the points of a prototype far apart in memory.
-        return np.take(self.H, self.winner, axis=1) * self.m
+        return self.rows(slice(None))
 
     def row(self, j: int) -> FloatArray:
         """A[j] (N,)."""
         return self.H[j][self.winner] * self.m
+
+    def rows(self, js: slice) -> FloatArray:
+        """A[js] (k, N)."""
+        # np.take, not H[:, winner]: that would lay the points of a prototype far apart in memory.
+        return np.take(self.H[js], self.winner, axis=1) * self.m
 
     @cached_property
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
@@ -81,11 +85,15 @@ class RankWeights:
 
     @cached_property
     def A(self) -> FloatArray:
-        return np.take_along_axis(self.levels[1], self.rank, axis=1) * self.m
+        return self.rows(slice(None))
 
     def row(self, j: int) -> FloatArray:
         """A[j] (N,)."""
         return self.levels[1][j][self.rank[j]] * self.m
+
+    def rows(self, js: slice) -> FloatArray:
+        """A[js] (k, N)."""
+        return np.take_along_axis(self.levels[1][js], self.rank[js], axis=1) * self.m
 
     @cached_property
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:

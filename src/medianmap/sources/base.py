@@ -25,9 +25,6 @@ ALL = slice(None)
 # Panels of this size fit in the last-level cache of a laptop and are large enough for BLAS.
 PANEL_BYTES = 32 * 2**20
 
-# Fewer numbers than these are not worth handing to another thread.
-WORTH = 2**16
-
 # A matrix up to this size may be computed or copied whole; a larger one is worked on block by block.
 KEEP_BYTES = 2 * 2**30
 
@@ -247,14 +244,6 @@ class SubsetSource(OwnSource):
 
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
         return self.base.block(self.rows[rows], (self.rows if self.cols is None else self.cols)[cols])
-
-
-def worth_threads(n: int, width: int, least: int) -> list[slice]:
-    """Slices of range(n) of `least` rows or more, each `width` numbers wide: what is small stays in one piece.
-
-    A thread takes up a piece in the time in which another works through some ten thousand numbers.
-    """
-    return list(panels(n, max(least, WORTH // max(1, width))))
 
 
 def condensed_size(length: int) -> int | None:
