@@ -40,6 +40,10 @@ class Assignment(ABC):
         """The same assignment with nothing remembered, for a run of its own."""
         return self
 
+    def forget(self) -> None:
+        """Let go of what was remembered for the next epoch."""
+        return  # there is none
+
     @abstractmethod
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]: ...
 
@@ -52,7 +56,8 @@ class Winner(Assignment):
     anneals = False
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
-        return FieldWeights(np.eye(G.shape[1]), G.argmin(axis=1), m), inertia(G, m)
+        winner, least = nearest(G)
+        return FieldWeights(np.eye(G.shape[1]), winner, m), inertia(least[:, None], m)
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,9 @@ class Rank(Assignment):
 
     def fresh(self) -> Self:
         return replace(self, memory={})
+
+    def forget(self) -> None:
+        self.memory.clear()
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         if self.memory.get("G") is not G:  # the prototypes moved
@@ -118,6 +126,8 @@ class OnLattice(Assignment):
 
 # Points per chunk: their dissimilarities to 500 prototypes then fit in the second-level cache.
 CHUNK = 128
+# Points whose bounds are kept at the same time.
+SCREENED = 5000
 
 
 def nearest(G: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
@@ -152,15 +162,20 @@ def smoothed_winners(
     H32 = as_float32(H)
     work = product_work(H32, N)
     name = min(work, key=lambda name: work[name])
-    given = GT if GT.dtype == np.float32 else as_float32(GT)
-    if factors is not None and factors.work(N) < work[name]:
-        bounds = factors.product(given, n_jobs)
-    else:
-        bounds = weight_product(name, H32, given, n_jobs)
+    if factors is not None and factors.work(N) >= work[name]:
+        factors = None
     winner, cost = np.empty(N, np.intp), np.empty(N)
-    compared = bounds.L, 1 - bounds.relative, bounds.absolute, GT, H
-    parts = list(panels(N, CHUNK))
-    run_chunks(lambda part: _certify(*compared, part.start, part.stop, winner, cost), parts, n_jobs)
+    for points in panels(N, SCREENED):
+        some = GT[:, points]
+        given = np.ascontiguousarray(some) if GT.dtype == np.float32 else as_float32(some)
+        bounds = weight_product(name, H32, given, n_jobs) if factors is None else factors.product(given, n_jobs)
+        compared = bounds.L, points.start, 1 - bounds.relative, bounds.absolute, GT, H
+
+        def certify(part: slice, compared: tuple[Any, ...] = compared) -> None:
+            _certify(*compared, part.start, part.stop, winner, cost)
+
+        parts = [slice(points.start + part.start, points.start + part.stop) for part in panels(some.shape[1], CHUNK)]
+        run_chunks(certify, parts, n_jobs)
     return winner, cost
 
 
@@ -192,13 +207,14 @@ def _nearest(GT, at, least):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _certify(L, factor, absolute, GT, H, first, last, winner, cost):  # type: ignore[no-untyped-def]
+def _certify(L, start_of_L, factor, absolute, GT, H, first, last, winner, cost):  # type: ignore[no-untyped-def]
     """Points first .. last - 1: the least bound is evaluated, then all whose bound does not exceed the least cost."""
     K, n = H.shape[0], last - first
-    low = L[0, first:last].copy()
+    L = L[:, first - start_of_L : last - start_of_L]
+    low = L[0].copy()
     start = np.zeros(n, np.int32)
     for j in range(1, K):
-        row = L[j, first:last]
+        row = L[j]
         for i in range(n):
             if row[i] < low[i]:
                 low[i] = row[i]
@@ -216,7 +232,7 @@ def _certify(L, factor, absolute, GT, H, first, last, winner, cost):  # type: ig
         cost[first + i] = c
         limit[i] = np.float32((c + largest) / factor * (1 + 1e-6)) + np.float32(1e-38)
     for j in range(K):
-        row = L[j, first:last]
+        row = L[j]
         rivals = 0
         for i in range(n):
             rivals += row[i] <= limit[i]

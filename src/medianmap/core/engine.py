@@ -44,6 +44,11 @@ class Problem:
         """The same problem with nothing remembered, for a run of its own."""
         return replace(self, space=self.space.fresh(), assignment=self.assignment.fresh())
 
+    def forget(self) -> None:
+        """Let go of what was remembered for the next epoch: arrays of N K numbers."""
+        self.space.forget()
+        self.assignment.forget()
+
     @property
     def supervised(self) -> bool:
         """Whether labels count in the assignment."""
@@ -134,6 +139,8 @@ def anneal(
 ) -> State:  # fmt: skip
     """Run the schedule `sigmas`, then continue at `sigma_end` until a fixed point or `max_settling` more epochs.
 
+    The prototypes of the state that it ends in are in the form of the space (see `Space.as_array`).
+
     start : prototypes, or a state to continue from, labels included.
 
     A fixed point is an epoch at `sigma_end` that moves no prototype and changes no label. At fixed sigma neither step
@@ -147,7 +154,7 @@ def anneal(
             on_epoch(replace(state.history[-1], run=run))
         if t >= len(sigmas) - 1 and sigma == sigma_end and state.converged:
             break
-    return replace(state, prototypes=problem.space.as_array(state.prototypes))
+    return state
 
 
 def run_all(
@@ -202,7 +209,7 @@ def embedded(space: Space, lattice: Lattice, m: FloatArray, rng: np.random.Gener
     """
     n = space.n_points
     landmarks = np.sort(rng.choice(n, min(n, LANDMARKS), replace=False))
-    d = space.distances(space.at(landmarks)).astype(np.float64, copy=False)
+    d = space.fresh().distances(space.at(landmarks)).astype(np.float64, copy=False)
     with limited(1):  # the same bits at any number of threads
         return laid_out(landmark_coordinates(space.as_squares(d), landmarks, m), m, lattice)
 

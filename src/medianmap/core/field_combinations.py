@@ -44,9 +44,11 @@ class FieldCombinations:
     def __len__(self) -> int:
         return len(self.w)
 
-    def coefficients(self) -> FloatArray:
-        """alpha (K, N)."""
-        return np.take(self.w, self.field, axis=1) * self.m
+    def coefficients(self, js: slice = slice(None)) -> FloatArray:
+        """alpha[js] (J, N)."""
+        alpha = np.take(self.w[js], self.field, axis=1)
+        alpha *= self.m
+        return alpha
 
     def n_moved(self, other: FieldCombinations) -> int:
         """How many prototypes have other coefficients there: points that share both fields are compared once."""
@@ -97,16 +99,17 @@ def _products(P: FieldCombinations, sums: FieldSums, dtype: np.dtype[Any]) -> ND
     """(K, N) sum_k w[j, k] S[k, i], threads sharing out the points in parts of fixed size."""
     fields = np.flatnonzero(P.w.any(axis=0))
     whole = len(fields) == len(sums.S)
-    S = sums.single(fields) if dtype == np.float32 else sums.S if whole else sums.S[fields]
+    S = sums.S32 if dtype == np.float32 else sums.S
     w = np.ascontiguousarray(P.w[:, fields], dtype)
     Q = np.empty((len(P), sums.n), dtype)
     sparse = np.count_nonzero(w) <= SPARSE * w.size
 
     def multiply(part: slice) -> None:
+        some = S[:, part] if whole else S[fields, part]
         if sparse:
-            _sparse_product(w, S[:, part], Q[:, part])
+            _sparse_product(w, some, Q[:, part])
         else:
-            np.matmul(w, S[:, part], out=Q[:, part])
+            np.matmul(w, some, out=Q[:, part])
 
     with limited(1):
         run_chunks(multiply, list(panels(sums.n, POINTS)), sums.n_jobs)

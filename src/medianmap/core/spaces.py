@@ -65,6 +65,10 @@ class Space(Protocol):
         """The same space with nothing remembered, for a run of its own."""
         return self
 
+    def forget(self) -> None:
+        """Let go of what was remembered for the next epoch."""
+        return  # there is none
+
     def at(self, indices: IntArray) -> NDArray[Any]:
         """Prototypes on the given data points."""
 
@@ -145,8 +149,13 @@ class _OnSource(Space):
     def distances(self, P: Any) -> FloatArray:
         # The very same array while prototypes stand still: an assignment may then keep what it made of it.
         if "P" not in self.memory or self.n_moved(self.memory["P"], P):
-            self.memory["P"], self.memory["G"] = P, self._compute(P)
+            self.memory.clear()  # before the next is computed: each is as large as K points' share of D
+            G = self._compute(P)
+            self.memory["P"], self.memory["G"] = P, G
         return self.memory["G"]
+
+    def forget(self) -> None:
+        self.memory.clear()
 
     @abstractmethod
     def _compute(self, P: Any) -> FloatArray: ...
@@ -211,8 +220,8 @@ class RelationalSpace(_OnSource):
     stationary point for any symmetric D. Threads share out points, each with a fixed order of summation or one
     single-threaded product of fixed shape: no result depends on their number.
 
-    In training, prototypes of K-means and SOM are `FieldCombinations`, known by (K, K) numbers and block sums of D. An
-    epoch of neural gas holds up to six arrays (K, N).
+    In training, prototypes of K-means and SOM are `FieldCombinations`, known by (K, K) numbers and block sums of D. A
+    start on data points may be their indices (K,). An epoch of neural gas holds up to six arrays (K, N).
     """
 
     n_jobs: int | None = None
@@ -227,22 +236,36 @@ class RelationalSpace(_OnSource):
         whole[:, keep] = P
         return whole
 
-    def as_array(self, P: FloatArray | FieldCombinations) -> FloatArray:
-        return P.coefficients() if isinstance(P, FieldCombinations) else P
+    def as_array(self, P: NDArray[Any] | FieldCombinations) -> FloatArray:
+        return self._rows(P, slice(None))
 
-    def n_moved(self, before: FloatArray | FieldCombinations, after: FloatArray | FieldCombinations) -> int:
+    def _rows(self, P: NDArray[Any] | FieldCombinations, js: slice) -> FloatArray:
+        """Coefficients of the prototypes js, (J, N)."""
+        if isinstance(P, FieldCombinations):
+            return P.coefficients(js)
+        return self.at(P[js]) if P.ndim == 1 else P[js]
+
+    def n_moved(self, before: NDArray[Any] | FieldCombinations, after: NDArray[Any] | FieldCombinations) -> int:
         if isinstance(before, FieldCombinations) and isinstance(after, FieldCombinations):
             return len(after) if len(before) != len(after) else before.n_moved(after)
-        return super().n_moved(self.as_array(before), self.as_array(after))
+        if len(before) != len(after):
+            return len(after)
+        differ = [
+            (self._rows(before, js) != self._rows(after, js)).any(axis=1) for js in panels(len(after), PROTOTYPES)
+        ]
+        return int(np.concatenate(differ).sum())
 
     @cached_property
     def _sums(self) -> FieldSums:
         """One for the whole fit: block sums change by the points that change their field."""
         return field_sums(self.source, self.n_jobs)
 
-    def _compute(self, P: FloatArray | FieldCombinations) -> FloatArray:
+    def _compute(self, P: NDArray[Any] | FieldCombinations) -> FloatArray:
         if isinstance(P, FieldCombinations):
             return field_distances(P, self._sums, self.source.dtype == np.float32).T
+        if P.ndim == 1:
+            G, own = points_to(self.source, P), 0.5 * self.source.block(P, P).diagonal().astype(np.float64)
+            return G if not own.any() else np.asfortranarray(G - own)
         return self._dense(P) if np.count_nonzero(P) > SPARSE * P.size else self._sparse(P)
 
     def final_distances(self, P: FloatArray) -> FloatArray:
@@ -274,7 +297,9 @@ class RelationalSpace(_OnSource):
         Q = self._product(P.astype(np.float32 if single else np.float64, copy=False))
         if single and not TINY < Q.max() < np.inf:  # near the ends of what float32 can hold
             Q = self._product(P)
-        return (Q - self_terms(P, Q).astype(Q.dtype)[:, None] + Q.dtype.type(0)).T
+        Q -= self_terms(P, Q).astype(Q.dtype)[:, None]
+        Q += Q.dtype.type(0)
+        return Q.T
 
     def _product(self, P: NDArray[Any]) -> NDArray[Any]:
         """(K, N) sum_l P[j, l] D[i, l] in the precision of P."""
@@ -312,7 +337,10 @@ class RelationalSpace(_OnSource):
 
 def self_terms(P: FloatArray, products: FloatArray) -> FloatArray:
     """(K,) alpha_j' D alpha_j / 2, from coefficients P (K, N) and products (K, N) = (D alpha_j)_i."""
-    return 0.5 * (P * products).sum(axis=1, dtype=np.float64)
+    own = np.empty(len(P))
+    for js in panels(len(P), PROTOTYPES):
+        own[js] = 0.5 * (P[js] * products[js]).sum(axis=1, dtype=np.float64)
+    return own
 
 
 def products(D: NDArray[Any], alpha: csr_array, n_jobs: int | None = None) -> FloatArray:

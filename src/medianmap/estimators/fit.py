@@ -245,6 +245,8 @@ def train_from(
     settling = continued and len(sigmas) == 1
     if not settling:  # exemplars that only have to settle were combinations before
         start, sigmas = annealed_combinations(problem, plan, start, sigmas, rng, on_epoch, run)
+        if isinstance(start, State):
+            start = exchanged(problem, plan, start)
     if plan.as_combinations and plan.arrange:
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
         state = replace(labelled(problem, start, plan.sigma_end), converged=True)  # unless exchanges are left
@@ -252,6 +254,7 @@ def train_from(
         on_epoch(replace(state.history[-1], run=run))
         return state
     state = anneal(problem, start, sigmas, *schedule)
+    state = replace(state, prototypes=problem.space.as_array(state.prototypes))
     if plan.refine:
         return refined(problem, plan, state, continued)
     return rearranged(problem, state, continued) if plan.arrange else state
@@ -262,7 +265,7 @@ def annealed_combinations(
     on_epoch: OnEpoch, run: int,
 ) -> tuple[NDArray[Any] | State, FloatArray]:  # fmt: skip
     """What is annealed as combinations of the data, in a compressed space if the plan says so: what to go on from, and
-    the sigmas that are left. Of median maps these are the exemplars that take their place."""
+    the sigmas that are left. In median maps the nearest free data point takes the place of each combination."""
     exact = exemplar_space(problem).combinations() if plan.as_combinations else problem.space
     compressed = None
     if plan.compression is not None:
@@ -270,13 +273,18 @@ def annealed_combinations(
         compressed = compressed_space(exact, plan.compression, K)
     if compressed is None and not plan.as_combinations:
         return start, sigmas
-    space, at = (exact, exact.at) if compressed is None else (compressed, compressed.compressed)
+    if compressed is not None:
+        start = placed(start, compressed.compressed)
     # What is compressed settles on D itself, and exemplars that are exchanged next need not start from a fixed point.
     settling = 0 if compressed is not None or plan.arrange else plan.max_settling
     schedule = (sigmas, plan.sigma_end, settling, rng, on_epoch, run)
-    state = anneal(replace(problem, space=space), placed(start, at), *schedule)
+    annealing = replace(problem, space=exact if compressed is None else compressed)
+    state = anneal(annealing, start, *schedule)
+    annealing.forget()
+    if compressed is not None:
+        state = replace(state, prototypes=compressed.as_array(state.prototypes))
     if plan.as_combinations:
-        state = exemplars(problem, plan, state, exact.distances(state.prototypes))
+        state = replace(state, prototypes=snapped(exact.distances(state.prototypes), plan.distinct))
     return state, np.array([plan.sigma_end])
 
 
@@ -298,18 +306,17 @@ def placed(start: NDArray[Any] | State, at: Callable[[NDArray[Any]], Any]) -> An
     return replace(start, prototypes=at(start.prototypes)) if isinstance(start, State) else at(start)
 
 
-def exemplars(problem: Problem, plan: Plan, state: State, G: FloatArray) -> State:
-    """The state with data points in the place of combinations at the dissimilarities G (N, K).
+def exchanged(problem: Problem, plan: Plan, state: State) -> State:
+    """The state after exchanges of the exemplars that took the place of combinations.
 
-    Each takes the nearest free point. Where a point represents few others, or others that a neighbour represents nearly
-    as well, it is better used elsewhere: exemplars are exchanged as long as that lowers the quantization error. Not on
-    a lattice, where `refined` does it with an eye on the order, and not with labels, which these exchanges do not see.
+    Where a point represents few others, or others that a neighbour represents nearly as well, it is better used
+    elsewhere: exemplars are exchanged as long as that lowers the quantization error. Not on a lattice, where `refined`
+    does it with an eye on the order, and not with labels, which these exchanges do not see.
     """
-    places = snapped(G, plan.distinct)
-    if problem.supervised or plan.assignment.lattice is not None:
-        return replace(state, prototypes=places)
+    if not plan.as_combinations or problem.supervised or plan.assignment.lattice is not None:
+        return state
     source = exemplar_space(problem).source
-    swapped = swap_medoids(source, places, problem.m, max_swaps=plan.max_swaps, n_jobs=plan.n_jobs)
+    swapped = swap_medoids(source, state.prototypes, problem.m, max_swaps=plan.max_swaps, n_jobs=plan.n_jobs)
     return replace(state, prototypes=swapped.medoids, swaps=swapped.n_swaps)
 
 

@@ -24,9 +24,9 @@ from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .screens import F32, UNIT, Bounded
 
-# Columns of D per panel when the approximation is made, rows of weights and columns of bounds per panel of a product:
-# what a thread holds then stays in the caches.
-COLUMNS, ROWS, BOUNDS = 256, 32, 1100
+# Columns of D per panel when the approximation is made, fewer where that would be more than so many numbers; rows of
+# weights and columns of bounds per panel of a product: what a thread holds then stays in the caches.
+COLUMNS, NUMBERS, ROWS, BOUNDS = 256, 2**20, 32, 1100
 
 
 class LowRank:
@@ -41,12 +41,9 @@ class LowRank:
         self.n_jobs = n_jobs
         q, B = min(self.RANK, N), min(self.GROUPS, N)
         with limited(1):
-            some = self._columns(D)
-            leaders = some[:, np.linspace(0, some.shape[1] - 1, B).astype(int)]
-            group = leaders.argmin(axis=1)
+            V, group = self._basis(D, q, B)
             self.order: IntArray = np.argsort(group, kind="stable")
             self.starts: IntArray = np.searchsorted(group[self.order], np.arange(B + 1))
-            V = self._range(some, q)
             self.V = np.ascontiguousarray(V[self.order])
             self.VT = np.ascontiguousarray(self.V.T)
             self.Z = np.zeros((q, N), np.float32)
@@ -59,7 +56,7 @@ class LowRank:
                 residual[:, cols] = _residual(block, R, self.order, self.starts)
                 inside[cols] = column_norms(V.T @ R)
 
-            run_chunks(measure, list(panels(N, COLUMNS)), n_jobs)
+            run_chunks(measure, list(panels(N, min(COLUMNS, max(16, NUMBERS // N)))), n_jobs)
         z = column_norms(self.Z)
         # R is known up to the rounding of a float32 sum of q + 2 terms, whose absolute values add up to no more than
         # |D_l| + spread |Z_l| <= |R_l| + 2 spread |Z_l|; V' R up to that and its own N terms. |V' x| <= norm |x|.
@@ -72,6 +69,12 @@ class LowRank:
         height = np.vstack([1.001 * residual + doubt, inside, 1.001 * z])
         # One product adds the penalties to the approximation; 1.001 is for the rounding of either factor.
         self.T = np.vstack([self.Z, 1.001 * height]).astype(np.float32)
+
+    def _basis(self, D: NDArray[Any], q: int, B: int) -> tuple[F32, IntArray]:
+        """V (N, q), and which of B columns each point is nearest to, (N,)."""
+        some = self._columns(D)
+        leaders = np.linspace(0, some.shape[1] - 1, B).astype(int)
+        return self._range(some, q), some[:, leaders].argmin(axis=1)
 
     def _columns(self, D: NDArray[Any]) -> F32:
         """(N, n) some columns of D, which span nearly what all do."""
