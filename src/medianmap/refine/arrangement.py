@@ -182,12 +182,14 @@ def best_arrangement(
     least = cost(best)
     pairs = np.stack(np.nonzero(np.triu(C)))
     shares = np.cumsum(C[pairs[0], pairs[1]])
-    around, short = np.argsort(state.nd, axis=1, kind="stable"), order.astype(np.float32)
+    around = np.argsort(state.nd, axis=1, kind="stable")
+    # For trying, nd in 16 bits: every exchange that is made moves two columns of it.
+    unit = float(nd.max()) / np.iinfo(np.int16).max
+    steps, short = np.rint(nd / unit).astype(np.int16), (order * unit).astype(np.float32)
     for _ in range(max(1, TOGETHER // K)):
         p = np.arange(K)
-        N = nd.astype(np.float32)
         n = DRAWN * (K + min(K, FEW))
-        _anneal(near, around, state.apart, C, N, short, p, pairs, shares, rng, n, HOT / K, COLD / K)
+        _anneal(near, around, state.apart, C, steps.copy(), short, p, pairs, shares, rng, n, HOT / K, COLD / K)
         f = settled(p)
         if f < least - ROUNDING:
             least, best = f, p
@@ -265,7 +267,7 @@ def _anneal(near, around, apart, C, N, F, p, pairs, shares, rng, n, hot, cold): 
     the nearest first.
     """
     K = len(p)
-    place, lanes = p.copy(), np.empty(LANES, N.dtype)  # where the exemplars are
+    place, lanes = p.copy(), np.empty(LANES, F.dtype)  # where the exemplars are
     reach = min(REACH, K - 1)
     temperature, cooler = hot, (cold / hot) ** (1.0 / max(n, 1))
     for z in range(n):
