@@ -240,7 +240,7 @@ def train_from(
     if plan.only_swaps:
         state = looked_at(problem, start, plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
-        return refined(problem, plan, state) if plan.refine else state
+        return refined(problem, plan, state, rng) if plan.refine else state
     continued = isinstance(start, State)  # a lattice then keeps its orientation
     settling = continued and len(sigmas) == 1
     if not settling:  # exemplars that only have to settle were combinations before
@@ -248,12 +248,12 @@ def train_from(
     if plan.as_combinations and plan.arrange:
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
         state = replace(labelled(problem, start, plan.sigma_end), converged=True)  # unless exchanges are left
-        state = at_end(problem, refined(problem, plan, state, continued), plan.sigma_end)
+        state = at_end(problem, refined(problem, plan, state, rng, continued), plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
         return state
     state = anneal(problem, start, sigmas, *schedule)
     if plan.refine:
-        return refined(problem, plan, state, continued)
+        return refined(problem, plan, state, rng, continued)
     return rearranged(problem, state, continued) if plan.arrange else state
 
 
@@ -276,7 +276,7 @@ def annealed_combinations(
     schedule = (sigmas, plan.sigma_end, settling, rng, on_epoch, run)
     state = anneal(replace(problem, space=space), placed(start, at), *schedule)
     if plan.as_combinations:
-        state = exemplars(problem, plan, state, exact.distances(state.prototypes))
+        state = exemplars(problem, plan, state, exact.distances(state.prototypes), rng)
     return state, np.array([plan.sigma_end])
 
 
@@ -298,7 +298,7 @@ def placed(start: NDArray[Any] | State, at: Callable[[NDArray[Any]], Any]) -> An
     return replace(start, prototypes=at(start.prototypes)) if isinstance(start, State) else at(start)
 
 
-def exemplars(problem: Problem, plan: Plan, state: State, G: FloatArray) -> State:
+def exemplars(problem: Problem, plan: Plan, state: State, G: FloatArray, rng: np.random.Generator) -> State:
     """The state with data points in the place of combinations at the dissimilarities G (N, K).
 
     Each takes the nearest free point. Where a point represents few others, or others that a neighbour represents nearly
@@ -309,11 +309,12 @@ def exemplars(problem: Problem, plan: Plan, state: State, G: FloatArray) -> Stat
     if problem.supervised or plan.assignment.lattice is not None:
         return replace(state, prototypes=places)
     source = exemplar_space(problem).source
-    swapped = swap_medoids(source, places, problem.m, max_swaps=plan.max_swaps, n_jobs=plan.n_jobs)
+    limits: dict[str, Any] = {"max_swaps": plan.max_swaps, "random_state": rng, "n_jobs": plan.n_jobs}
+    swapped = swap_medoids(source, places, problem.m, **limits)
     return replace(state, prototypes=swapped.medoids, swaps=swapped.n_swaps)
 
 
-def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> State:
+def refined(problem: Problem, plan: Plan, state: State, rng: np.random.Generator, keep: bool = False) -> State:
     """The exemplars after swaps that lower the quantization error, with labels in d_beta; on a lattice the map's cost.
 
     Beside annealing a descent takes little time, so the best of a few is taken. Exemplars of a lattice that is not to
@@ -328,6 +329,7 @@ def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> S
     limits: dict[str, Any] = {
         "max_swaps": EXCHANGES * len(state.prototypes) if not plan.refine else left,
         "kicks": 0 if not annealed else KICKS if lattice is None else MAP_KICKS,
+        "random_state": rng,
         "n_jobs": plan.n_jobs,
     }
     if lattice is not None:
