@@ -20,6 +20,7 @@ import numpy as np
 
 LANES = 64  # the canonical sum runs in this many interleaved partial sums, then halves them
 NOISE = 1e-3  # relative size of the perturbation of collisions="noise"
+PATIENCE = 10  # epochs without a new least cost after which combinations stop going round
 LEAST = 1e-12  # coefficients below this share of the largest are dropped
 RUN = 64  # neighbouring points that are tried in a row as exemplars
 
@@ -166,7 +167,8 @@ def fit(
     rng=None,
     settle=300,
 ):
-    """Anneal over `sigmas`, then stay at the last one until nothing moves. Returns (prototypes, Y, costs).
+    """Anneal over `sigmas`, then stay at the last one until nothing moves, or the cost falls no more: combinations of
+    data that are not squared Euclidean may go round, and those of least cost are taken. Returns (prototypes, Y, costs).
 
     Median maps: D (N, N) and start (K,) indices. Relational maps: D and start (K, N) coefficients. Batch maps: X (N, M)
     and start (K, M) vectors. y (N, C) are label vectors, none by default; the first Y (K, C) are given, or the means of
@@ -177,7 +179,7 @@ def fit(
     y = np.empty((N, 0)) if y is None else y
     known = ~np.isnan(y).any(axis=1)
 
-    w, costs = np.array(start), []
+    w, costs, settling = np.array(start), [], []
     combined = X is None and w.ndim == 2
 
     def distances(w):
@@ -203,7 +205,15 @@ def fit(
         before, w = w, step(A, w)
         old, Y = Y, label_step(A, y, Y)
         costs.append(cost)
-        if t >= len(sigmas) - 1 and np.array_equal(before, w) and (beta == 1 or np.array_equal(old, Y)):
+        if t < len(sigmas) - 1:
+            continue
+        if np.array_equal(before, w) and (beta == 1 or np.array_equal(old, Y)):
+            break
+        settling.append((cost, before, old))
+        best = min(range(len(settling)), key=lambda s: settling[s][0])
+        if len(settling) - 1 - best == PATIENCE and collisions != "noise":
+            cost, w, Y = settling[best]
+            costs.append(cost)
             break
     return w, Y, np.array(costs)
 

@@ -61,6 +61,11 @@ class Space(Protocol):
         """Numbers that stand for a point where D is approximated (see compression.py); 0 where D itself counts."""
         return 0
 
+    @property
+    def noisy(self) -> bool:
+        """Whether the assignment sees other dissimilarities in every epoch."""
+        return False
+
     def fresh(self) -> Self:
         """The same space with nothing remembered, for a run of its own."""
         return self
@@ -177,6 +182,10 @@ class MedianSpace(_OnSource):
     def at(self, indices: IntArray) -> IntArray:
         return indices
 
+    @property
+    def noisy(self) -> bool:
+        return self.collisions == "noise"
+
     def lifted(self, P: IntArray, keep: IntArray) -> IntArray:
         return keep[P]
 
@@ -212,7 +221,7 @@ class RelationalSpace(_OnSource):
     single-threaded product of fixed shape: no result depends on their number.
 
     In training, prototypes of K-means and SOM are `FieldCombinations`, known by (K, K) numbers and block sums of D. An
-    epoch of neural gas holds up to six arrays (K, N).
+    epoch of neural gas holds up to six arrays (K, N), and one more while it settles.
     """
 
     n_jobs: int | None = None

@@ -188,9 +188,12 @@ def train_map(
             **({} if plan.assignment.lattice is None else {"lattice_": plan.assignment.lattice}),
         })  # fmt: skip
         logger.info(
-            "%s: %d epochs, %s, quantization error %.6g", type(map_).__name__, len(best.history),
-            "converged" if best.converged else "stopped before a fixed point", 0.5 * total,
-        )  # fmt: skip
+            "%s: %d epochs, %s, quantization error %.6g",
+            type(map_).__name__,
+            len(best.history),
+            best.ended,
+            0.5 * total,
+        )
     return Trained(G, m, labels, best)
 
 
