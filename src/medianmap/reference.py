@@ -20,7 +20,9 @@ import numpy as np
 
 LANES = 64  # the canonical sum runs in this many interleaved partial sums, then halves them
 NOISE = 1e-3  # relative size of the perturbation of collisions="noise"
+PATIENCE = 10  # epochs without a new least cost after which combinations stop going round
 LEAST = 1e-12  # coefficients below this share of the largest are dropped
+RUN = 64  # neighbouring points that are tried in a row as exemplars
 
 
 def h(t, sigma, neighborhood="exponential", least=0.0):
@@ -165,7 +167,8 @@ def fit(
     rng=None,
     settle=300,
 ):
-    """Anneal over `sigmas`, then stay at the last one until nothing moves. Returns (prototypes, Y, costs).
+    """Anneal over `sigmas`, then stay at the last one until nothing moves, or the cost falls no more: combinations of
+    data that are not squared Euclidean may go round, and those of least cost are taken. Returns (prototypes, Y, costs).
 
     Median maps: D (N, N) and start (K,) indices. Relational maps: D and start (K, N) coefficients. Batch maps: X (N, M)
     and start (K, M) vectors. y (N, C) are label vectors, none by default; the first Y (K, C) are given, or the means of
@@ -176,7 +179,7 @@ def fit(
     y = np.empty((N, 0)) if y is None else y
     known = ~np.isnan(y).any(axis=1)
 
-    w, costs = np.array(start), []
+    w, costs, settling = np.array(start), [], []
     combined = X is None and w.ndim == 2
 
     def distances(w):
@@ -202,7 +205,15 @@ def fit(
         before, w = w, step(A, w)
         old, Y = Y, label_step(A, y, Y)
         costs.append(cost)
-        if t >= len(sigmas) - 1 and np.array_equal(before, w) and (beta == 1 or np.array_equal(old, Y)):
+        if t < len(sigmas) - 1:
+            continue
+        if np.array_equal(before, w) and (beta == 1 or np.array_equal(old, Y)):
+            break
+        settling.append((cost, before, old))
+        best = min(range(len(settling)), key=lambda s: settling[s][0])
+        if len(settling) - 1 - best == PATIENCE and collisions != "noise":
+            cost, w, Y = settling[best]
+            costs.append(cost)
             break
     return w, Y, np.array(costs)
 
@@ -211,10 +222,11 @@ def fit(
 
 
 def fit_by_combinations(
-    weights, sigmas, start, D, *, m=None, y=None, beta=1.0, scale=1.0, lattice=None, order=0.12, settle=300
+    weights, sigmas, start, D, rng, *, m=None, y=None, beta=1.0, scale=1.0, lattice=None, order=0.12, settle=300
 ):
     """Anneal combinations of the data, take data points in their place, settle. Returns (w, Y, costs).
 
+    rng : draws the order in which points are tried as exemplars.
     lattice : the (K, K) distances of a SOM's neurons, whose exemplars are exchanged and arranged and do not settle.
     """
     N, K = len(D), len(start)
@@ -226,7 +238,7 @@ def fit_by_combinations(
         seen = D
         if beta < 1:  # a candidate has its own label here
             seen = with_labels(D, y, y, beta, scale)
-        w = exchange_and_arrange(seen, w, lattice, m, order, most=8 * K)
+        w = exchange_and_arrange(seen, w, lattice, m, turns(N, rng), order, most=8 * K)
         G, settled = D[:, w], beta == 1
         Y = Y if settled else y[w]
         while not settled:
@@ -235,7 +247,7 @@ def fit_by_combinations(
             settled = np.array_equal(before, Y)
         return w, Y, np.append(costs, weights(G, sigmas[-1], m)[1])
     if beta == 1:  # exchanges do not see labels
-        w = exchange(D, w, m)
+        w = exchange(D, w, m, turns(N, rng))
     w, Y, more = fit(weights, sigmas[-1:], w, Y=Y, **told)
     return w, Y, np.concatenate([costs, more])
 
@@ -249,17 +261,24 @@ def snap(G):
     return w
 
 
-def exchange(D, w, m, most=np.inf):
-    """Lower sum_i m_i min_j D[i, w_j] by single swaps. Candidates take turns, from point 0 on and round again; the
+def turns(N, rng):
+    """The points in the order in which they are tried: runs of neighbours in random order, at random within each."""
+    within, runs = rng.random(N), rng.random(-(-N // RUN))
+    return np.array(sorted(range(N), key=lambda i: (runs[i // RUN], within[i])))
+
+
+def exchange(D, w, m, order, most=np.inf):
+    """Lower sum_i m_i min_j D[i, w_j] by single swaps. Candidates take turns in their order (N,) and round again; the
     first that lowers the loss takes the place of the prototype for which it is lowest; ends after N without a swap."""
-    N, w, swaps, idle, c = len(D), w.copy(), 0, 0, 0
+    N, w, swaps, idle, t = len(D), w.copy(), 0, 0, 0
     while idle < N and swaps < most:
+        c = order[t % N]
         loss = (m * D[:, w].min(axis=1)).sum()
         after = [(m * D[:, np.append(np.delete(w, j), c)].min(axis=1)).sum() for j in range(len(w))]
         if c not in w and min(after) < loss * (1 - 4 * N * np.finfo(float).eps):
             w[np.argmin(after)] = c
             swaps, idle = swaps + 1, -1
-        idle, c = idle + 1, (c + 1) % N
+        idle, t = idle + 1, t + 1
     return w
 
 
@@ -279,14 +298,15 @@ def map_parts(D, w, nd, m):
     return Q, t, np.average(E * far, weights=pairs) / (np.sqrt(np.average(E**2, weights=pairs)) * spread)
 
 
-def exchange_and_arrange(D, w, nd, m, order, most):
-    """Lower Q (1 + order (t + 1 - r)) by single swaps, `most` at most, in the order of `exchange`; when there is none
+def exchange_and_arrange(D, w, nd, m, turn, order, most):
+    """Lower Q (1 + order (t + 1 - r)) by single swaps, `most` at most, candidates as in `exchange`; when there is none
     left take the best of all arrangements, and so on. A swap must lower the cost also with the r of before."""
     K, swaps, ended = len(w), 0, False
-    w = exchange(D, w, m, most) if K == 1 else w
+    w = exchange(D, w, m, turn, most) if K == 1 else w
     while K > 1 and not ended:
-        N, idle, c = len(D), 0, 0
+        N, idle, at = len(D), 0, 0
         while idle < N and swaps < most:
+            c = turn[at % N]
             Q, t, r = map_parts(D, w, nd, m)
             now, best = Q * (1 + order * max(t + 1 - r, 0)) * (1 - 1e-12), None
             for j in range(K) if c not in w else ():
@@ -298,7 +318,7 @@ def exchange_and_arrange(D, w, nd, m, order, most):
                     best = J, other
             if best is not None:
                 w, swaps, idle = best[1], swaps + 1, -1
-            idle, c = idle + 1, (c + 1) % N
+            idle, at = idle + 1, at + 1
         orders = [np.array(p) for p in permutations(w)]
         costs = [t - r for _, t, r in (map_parts(D, p, nd, m) for p in orders)]
         ended = min(costs) > costs[0] - 1e-9 or idle < N

@@ -9,6 +9,7 @@ from support.maps import blob_distances, blobs
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, PrototypeClassifier
 from medianmap.core.label_term import LabelTerm
 from medianmap.core.labels import training_labels
+from medianmap.refine.candidates import Block
 from medianmap.refine.labelled import labelled_source
 from medianmap.refine.map_cost import MapState
 from medianmap.refine.som_swaps import _SwapMoves
@@ -111,7 +112,7 @@ def test_a_som_lowers_its_cost_in_d_beta(rng, beta, refine):
     state = MapState.of(B[:, w].copy(), w, np.ones(80), lattice, 0.12)
     if refine is not None:
         moves = _SwapMoves(state, np.isin(np.arange(80), w))
-        assert moves._look(np.ascontiguousarray(B.T), 0) == (-1, -1)
+        assert moves._look(Block(np.arange(80), np.ascontiguousarray(B.T), np.arange(80))) == (-1, -1)
     now = state.disorder
     for j, k in combinations(range(12), 2):
         p = np.arange(12)

@@ -20,6 +20,7 @@ from medianmap import (
     save,
 )
 from medianmap.core.spaces import snapped
+from medianmap.estimators.fit import as_generator
 from medianmap.refine import refine_som, swap_medoids
 
 
@@ -71,8 +72,9 @@ def test_a_refined_som_quantizes_better_and_is_ordered_better(annealing, rng):
         Q, t, r = reference.map_parts(D, som.medoid_indices_, som.lattice_.distances, np.ones(300))
         return Q * (1 + order * (t + 1 - r))
 
-    assert cost(refined) < cost(plain)
+    assert cost(refined) <= cost(plain)  # whose exchanges may have found as much
     if annealing == "median":  # which neither exchanges nor arranges
+        assert cost(refined) < cost(plain)
         assert refined.inertia_ < plain.inertia_
     assert len(set(refined.medoid_indices_.tolist())) == 30
     free, strict = (MedianSOM((5, 6), refine="swap", order=order, **params).fit(D) for order in (0.0, 0.5))
@@ -82,19 +84,20 @@ def test_a_refined_som_quantizes_better_and_is_ordered_better(annealing, rng):
 def test_exemplars_of_an_annealed_som_are_exchanged_and_arranged(rng, monkeypatch):
     """At most 8 K swaps and the arrangement, in the cost that `order` weighs; no epoch at sigma_end comes before."""
     D = blob_distances(rng, n=200, centers=30)
-    som = MedianSOM((4, 5), metric="precomputed", init=np.arange(20)).fit(D)
+    params = {"metric": "precomputed", "init": np.arange(20), "random_state": 3}
+    som = MedianSOM((4, 5), **params).fit(D)
     assert len(som.history_) == som.n_epochs + 1
     monkeypatch.setattr("medianmap.estimators.base.MAX_SETTLING", 0)
-    anneal = RelationalSOM((4, 5), metric="precomputed", init=np.arange(20), arrange=False).fit(D)
+    anneal = RelationalSOM((4, 5), arrange=False, **params).fit(D)
     places = snapped(anneal.transform(D), distinct=True)
-    expected = refine_som(D, places, som.lattice_, max_swaps=160)
+    expected = refine_som(D, places, som.lattice_, max_swaps=160, random_state=as_generator(3))
     np.testing.assert_array_equal(som.medoid_indices_, expected.medoids)
     np.testing.assert_array_equal(som.history_[:-1], anneal.history_)
     assert som.history_["quantization_error"][-1] == som.quantization_error_
     assert som.converged_ == expected.converged
     assert not hasattr(som, "n_swaps_")
     monkeypatch.setattr("medianmap.estimators.fit.EXCHANGES", 1)
-    assert not MedianSOM((4, 5), metric="precomputed", init=np.arange(20)).fit(D).converged_
+    assert not MedianSOM((4, 5), **params).fit(D).converged_
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -131,8 +134,9 @@ def test_auto_is_relational_and_leaves_k_means_to_the_swaps(rng):
     fixed = {"metric": "precomputed", "random_state": 0}
     assert same(MedianKMeans(9, **fixed), MedianKMeans(9, annealing="relational", **fixed))
     start = np.random.default_rng(3).choice(120, 9, replace=False)
-    swapped = MedianKMeans(9, metric="precomputed", refine="swap", init=start).fit(D)
-    np.testing.assert_array_equal(swapped.medoid_indices_, swap_medoids(D, start).medoids)
+    swapped = MedianKMeans(9, metric="precomputed", refine="swap", init=start, random_state=0).fit(D)
+    expected = swap_medoids(D, start, random_state=as_generator(0))
+    np.testing.assert_array_equal(swapped.medoid_indices_, expected.medoids)
     assert (swapped.n_iter_, swapped.converged_) == (1, True)
     assert swapped.history_["cost"][0] == D[:, start].min(axis=1).sum()
     # No epoch of K-means moves a prototype of a local optimum.

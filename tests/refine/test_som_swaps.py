@@ -13,6 +13,7 @@ from medianmap.core.neighborhood import make_lattice
 from medianmap.core.quality import topographic_error
 from medianmap.refine import candidates, descent, refine_som, swap_medoids
 from medianmap.refine.arrangement import best_arrangement
+from medianmap.refine.candidates import Block
 from medianmap.refine.map_cost import MapState
 from medianmap.refine.som_swaps import _SwapMoves
 
@@ -82,7 +83,7 @@ def test_each_candidate_finds_its_best_neuron(kind, grid, rng):
                 other = np.array([*w[:j], c, *w[j + 1 :]])
                 if cost(D, other, lattice, m, order, r) < now * (1 - 1e-9):
                     costs[j] = cost(D, other, lattice, m, order)
-            row, j = moves._look(np.ascontiguousarray(D[:, c][None]), c)
+            row, j = moves._look(Block(np.array([c]), np.ascontiguousarray(D.T), np.array([c])))
             if costs.min() < now * (1 - 1e-9):
                 assert row == 0
                 assert costs[j] == pytest.approx(costs.min(), rel=1e-9)
@@ -121,7 +122,7 @@ def test_neither_kind_of_move_is_left_on_a_larger_map(rng):
         w = refine_som(D, np.random.default_rng(seed).permutation(200)[:24], lattice, order=0.3).medoids
         state = state_of(D, w, lattice, np.ones(200), 0.3)
         moves = _SwapMoves(state, np.isin(np.arange(200), w))
-        assert moves._look(np.ascontiguousarray(D.T), 0) == (-1, -1)
+        assert moves._look(Block(np.arange(200), np.ascontiguousarray(D.T), np.arange(200))) == (-1, -1)
         now = state.disorder
         for j, k in combinations(range(24), 2):
             p = np.arange(24)

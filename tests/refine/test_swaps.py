@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from support.maps import blob_distances
 from support.strategies import cases, matrix
 
-from medianmap import MedianKMeans
+from medianmap import MedianKMeans, MedianSOM, PrototypeClassifier, reference
 from medianmap.core.neighborhood import make_lattice
+from medianmap.estimators.fit import as_generator
 from medianmap.refine import candidates, descent, refine_som, swap_medoids
 from medianmap.sources import DenseSource, as_dissimilarity
 
@@ -51,18 +52,72 @@ def changes(D, w, c, m):
     return np.array([loss_of(D, np.array([*w[:j], c, *w[j + 1 :]]), m) for j in range(len(w))]) - loss_of(D, w, m)
 
 
-def eager(D, w, m):
+def first_order(n):
+    """In which candidates are tried if nobody gives a seed."""
+    return reference.turns(n, np.random.default_rng(0))
+
+
+def eager(D, w, m, order=None):
     """Swaps in the order that the module promises, every change of the loss summed from scratch."""
-    w, N, idle, c, swaps = w.copy(), len(D), 0, 0, 0
+    order = first_order(len(D)) if order is None else order
+    w, N, idle, t, swaps = w.copy(), len(D), 0, 0, 0
     while idle < N:
+        c = order[t % N]
         change = changes(D, w, c, m)
         if c not in w and change.min() < 0:
             w[int(np.argmin(change))] = c
             swaps, idle = swaps + 1, 0
         else:
             idle += 1
-        c = (c + 1) % N
+        t += 1
     return w, swaps
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 300])
+def test_the_order_is_random_in_runs_of_neighbours_and_that_of_the_reference(n):
+    order = candidates.turns(n, np.random.default_rng(5))
+    np.testing.assert_array_equal(order, reference.turns(n, np.random.default_rng(5)))
+    assert sorted(order) == list(range(n))
+    assert n == 1 or not np.array_equal(order, candidates.turns(n, np.random.default_rng(6)))
+    runs = order // candidates.RUN
+    assert np.count_nonzero(np.diff(runs)) == len(set(runs)) - 1  # each run is read once
+    first = np.flatnonzero(runs == 0)
+    assert n == 1 or (np.diff(order[first]) < 0).any()
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_more_than_one_run_of_neighbours(rng, symmetric):
+    """Over 64 points the order is not simply random; the oracle follows it."""
+    D = rng.integers(1, 50, (150, 150)).astype(float)
+    D = (D + D.T if symmetric else D) * (1 - np.eye(150))
+    start = rng.permutation(150)[:9]
+    results = []
+    for seed in range(4):
+        w, swaps = eager(D, start, np.ones(150), reference.turns(150, np.random.default_rng(seed)))
+        result = swap_medoids(D, start, random_state=seed)
+        np.testing.assert_array_equal(result.medoids, w)
+        assert result.n_swaps == swaps
+        results.append(result.loss)
+    assert len(set(results)) > 1  # other orders lead elsewhere
+
+
+@pytest.mark.parametrize("make", [
+    lambda seed: MedianKMeans(9, refine="swap", metric="precomputed", init=np.arange(9), random_state=seed),
+    lambda seed: MedianSOM((3, 3), refine="swap", metric="precomputed", annealing="none", init=np.arange(9),
+                           max_swaps=40, random_state=seed),
+])  # fmt: skip
+@pytest.mark.parametrize("labels", [False, True])
+def test_maps_draw_the_order_from_their_generator(rng, make, labels):
+    """The start is the same for all seeds, so that nothing but the order of candidates can make a difference."""
+    D, y = rng.random((90, 90)) * (1 - np.eye(90)), rng.integers(3, size=90)
+
+    def exemplars(seed):
+        if not labels:
+            return tuple(make(seed).fit(D).medoid_indices_)
+        return tuple(PrototypeClassifier(make(seed), beta=0.7).fit(D, y).estimator_.medoid_indices_)
+
+    assert exemplars(0) == exemplars(0)
+    assert len({exemplars(seed) for seed in range(4)}) > 1
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -90,7 +145,7 @@ def test_one_walk_along_ties_as_the_plain_definition_has_it(kind, K, seed):
     start = rng.permutation(20)[:K]
     plain, swaps = eager(D, start, m)
     w = plain.copy()
-    for c in range(20) if K > 1 else ():
+    for c in first_order(20) if K > 1 else ():
         change = changes(D, w, c, m)
         if c not in w and change.min() <= 0:
             w[int(np.argmin(change))] = c
@@ -113,8 +168,9 @@ def test_ties_lead_on_and_threads_and_blocks_change_nothing(rng, monkeypatch):
     plain, walked = swap_medoids(D, start), swap_medoids(D, start, plateau=True)
     assert walked.loss < plain.loss
     np.testing.assert_array_equal(swap_medoids(D, start, plateau=True, max_swaps=10**6).medoids, plain.medoids)
-    fitted = MedianKMeans(120, metric="precomputed", init=start, refine="swap").fit(D)
-    np.testing.assert_array_equal(fitted.medoid_indices_, walked.medoids)
+    fitted = MedianKMeans(120, metric="precomputed", init=start, refine="swap", random_state=0).fit(D)
+    again = swap_medoids(D, start, plateau=True, random_state=as_generator(0))
+    np.testing.assert_array_equal(fitted.medoid_indices_, again.medoids)
     monkeypatch.setattr(descent, "PATIENCE", 8)
     monkeypatch.setattr(descent, "WORTH_THREADS", 0)
     monkeypatch.setattr(candidates, "LARGEST_BLOCK", 64)
@@ -129,16 +185,16 @@ def test_kicks_go_on_as_from_a_new_start(rng, symmetric, K):
     D = rng.random((70, 70))
     D = (D + D.T if symmetric else D) * (1 - np.eye(70))
     m = rng.uniform(0.5, 2.0, 70)
-    w, _ = eager(D, rng.permutation(70)[:K], m)
-    result = swap_medoids(D, w, m, kicks=8)
-    draws = np.random.default_rng(0)
-    total = 0
+    draws = np.random.default_rng(3)
+    w, total = eager(D, rng.permutation(70)[:K], m, reference.turns(70, np.random.default_rng(8)))
+    result = swap_medoids(D, w, m, kicks=8, random_state=3)
+    w, total = eager(D, w, m, reference.turns(70, draws))
     for share in np.resize(descent.KICKED, 8):
         n = min(max(1, round(share * K)), 70 - K)
         kicked, free = w.copy(), np.setdiff1d(np.arange(70), w)
         gone, new = draws.choice(K, n, replace=False), draws.choice(free, n, replace=False)
         kicked[gone] = new
-        other, swaps = eager(D, kicked, m)
+        other, swaps = eager(D, kicked, m, reference.turns(70, draws))
         if loss_of(D, other, m) < loss_of(D, w, m):
             w, total = other, total + swaps
     np.testing.assert_array_equal(result.medoids, w)
@@ -179,7 +235,10 @@ def test_symmetric_source_is_read_by_rows_and_not_copied(rng):
     source = DenseSource(D, True)
     found = candidates.prepared(source, [0, 1], None, None)[0]
     assert found.whole is D
-    assert found.rows(slice(3, 9)).base is D
+    order = rng.permutation(60)
+    block = found.block(order[3:9])
+    assert block.C is D
+    np.testing.assert_array_equal(block.C[block.at], D[order[3:9]])
 
 
 @pytest.mark.parametrize("form", ["condensed", "integers", "computed"])

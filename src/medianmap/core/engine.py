@@ -24,8 +24,11 @@ from .spaces import Space, snapped
 
 HISTORY = np.dtype([
     ("sigma", "f8"), ("cost", "f8"), ("quantization_error", "f8"), ("terms", "i8"), ("moved", "i8"),
-    ("compression", "i8"),
+    ("compression", "i8"), ("went_back", "i8"),
 ])  # fmt: skip
+
+# Epochs at sigma_end without a lower cost than ever, after which there is none to be expected.
+PATIENCE = 10
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Epoch:
     """What happened in one epoch; cost and quantization error are those of the prototypes it started from.
 
     compression : 0 where they are computed from D, else the rank of the approximation that they are computed from.
+    went_back : 0, or how many epochs before this record its prototypes were there: they were taken again.
     """
 
     number: int
@@ -70,6 +74,7 @@ class Epoch:
     moved: int
     run: int = 0
     compression: int = 0
+    went_back: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,19 @@ class State:
     history: tuple[Epoch, ...] = ()
     converged: bool = False
     swaps: int = 0
+
+    @property
+    def ended(self) -> str:
+        """How training ended, in words."""
+        if self.converged:
+            return "converged"
+        return "the cost no longer fell" if self.history[-1].went_back else "stopped before a fixed point"
+
+    def gone_back(self, to: State, n_epochs: int) -> State:
+        """The prototypes of an earlier state, from which `n_epochs` + 1 epochs led here, recorded once more."""
+        record = self.history[-1 - n_epochs]
+        record = replace(record, number=len(self.history), terms=0, moved=0, went_back=n_epochs + 1)
+        return replace(to, history=(*self.history, record), converged=False)
 
     def records(self) -> NDArray[Any]:
         """The history as a record array, one record per epoch."""
@@ -144,15 +162,29 @@ def anneal(
     start : prototypes, or a state to continue from, labels included.
 
     A fixed point is an epoch at `sigma_end` that moves no prototype and changes no label. At fixed sigma neither step
-    can raise the cost, so one is reached (unless collisions are prevented by noise, which has no cost to lower).
+    can raise the cost of median and batch maps, so one is reached (unless collisions are prevented by noise, which has
+    no cost to lower). Where D is not squared Euclidean the mean of a combination may raise it, and prototypes can go
+    round for ever: after PATIENCE epochs without a new least cost, those of least cost are taken.
     """
-    state = labelled(problem, start, sigmas[0])
+    state = least = labelled(problem, start, sigmas[0])
+    cost, idle = np.inf, 0
     for t in range(len(sigmas) + max_settling):
         sigma = sigmas[t] if t < len(sigmas) else sigma_end
-        state = epoch(problem, state, sigma, rng)
+        before, state = state, epoch(problem, state, sigma, rng)
         if on_epoch is not None:
             on_epoch(replace(state.history[-1], run=run))
-        if t >= len(sigmas) - 1 and sigma == sigma_end and state.converged:
+        if t < len(sigmas) - 1 or sigma != sigma_end:
+            continue
+        if state.converged:
+            break
+        if state.history[-1].cost < cost or problem.space.noisy:
+            least, cost, idle = before, state.history[-1].cost, 0
+            continue
+        idle += 1
+        if idle == PATIENCE:
+            state = state.gone_back(least, idle)
+            if on_epoch is not None:
+                on_epoch(replace(state.history[-1], run=run))
             break
     return state
 

@@ -61,6 +61,11 @@ class Space(Protocol):
         """Numbers that stand for a point where D is approximated (see compression.py); 0 where D itself counts."""
         return 0
 
+    @property
+    def noisy(self) -> bool:
+        """Whether the assignment sees other dissimilarities in every epoch."""
+        return False
+
     def fresh(self) -> Self:
         """The same space with nothing remembered, for a run of its own."""
         return self
@@ -186,6 +191,10 @@ class MedianSpace(_OnSource):
     def at(self, indices: IntArray) -> IntArray:
         return indices
 
+    @property
+    def noisy(self) -> bool:
+        return self.collisions == "noise"
+
     def lifted(self, P: IntArray, keep: IntArray) -> IntArray:
         return keep[P]
 
@@ -221,7 +230,8 @@ class RelationalSpace(_OnSource):
     single-threaded product of fixed shape: no result depends on their number.
 
     In training, prototypes of K-means and SOM are `FieldCombinations`, known by (K, K) numbers and block sums of D. A
-    start on data points may be their indices (K,). An epoch of neural gas holds up to six arrays (K, N).
+    start on data points may be their indices (K,). An epoch of neural gas holds up to six arrays (K, N), and one more
+    while it settles.
     """
 
     n_jobs: int | None = None

@@ -208,11 +208,12 @@ class BaseMap(
 
     def _watch(self, epoch: Epoch) -> None:
         """Log an epoch and pass it on to the user's function."""
-        shown = self.verbose > 1 or (self.verbose and epoch.number % 10 == 0)
+        shown = self.verbose > 1 or (self.verbose and (epoch.number % 10 == 0 or epoch.went_back))
         if shown or EPOCH_WATCHER.get() is not None:
             logger.info(
-                "run %d epoch %d: sigma %.4g, cost %.6g, quantization error %.6g, %d moved",
+                "run %d epoch %d: sigma %.4g, cost %.6g, quantization error %.6g, %d moved%s",
                 epoch.run, epoch.number, epoch.sigma, epoch.cost, epoch.quantization_error, epoch.moved,
+                f": the cost no longer fell, {epoch.went_back} epochs back" if epoch.went_back else "",
             )  # fmt: skip
         for watcher in (self.on_epoch, EPOCH_WATCHER.get()):
             if watcher is not None:

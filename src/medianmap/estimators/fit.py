@@ -188,9 +188,12 @@ def train_map(
             **({} if plan.assignment.lattice is None else {"lattice_": plan.assignment.lattice}),
         })  # fmt: skip
         logger.info(
-            "%s: %d epochs, %s, quantization error %.6g", type(map_).__name__, len(best.history),
-            "converged" if best.converged else "stopped before a fixed point", 0.5 * total,
-        )  # fmt: skip
+            "%s: %d epochs, %s, quantization error %.6g",
+            type(map_).__name__,
+            len(best.history),
+            best.ended,
+            0.5 * total,
+        )
     return Trained(G, m, labels, best)
 
 
@@ -240,23 +243,23 @@ def train_from(
     if plan.only_swaps:
         state = looked_at(problem, start, plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
-        return refined(problem, plan, state) if plan.refine else state
+        return refined(problem, plan, state, rng) if plan.refine else state
     continued = isinstance(start, State)  # a lattice then keeps its orientation
     settling = continued and len(sigmas) == 1
     if not settling:  # exemplars that only have to settle were combinations before
         start, sigmas = annealed_combinations(problem, plan, start, sigmas, rng, on_epoch, run)
         if isinstance(start, State):
-            start = exchanged(problem, plan, start)
+            start = exchanged(problem, plan, start, rng)
     if plan.as_combinations and plan.arrange:
         # No epochs: at a width where neighbours count they move exemplars from their own points to the neighbours'.
         state = replace(labelled(problem, start, plan.sigma_end), converged=True)  # unless exchanges are left
-        state = at_end(problem, refined(problem, plan, state, continued), plan.sigma_end)
+        state = at_end(problem, refined(problem, plan, state, rng, continued), plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
         return state
     state = anneal(problem, start, sigmas, *schedule)
     state = replace(state, prototypes=problem.space.as_array(state.prototypes))
     if plan.refine:
-        return refined(problem, plan, state, continued)
+        return refined(problem, plan, state, rng, continued)
     return rearranged(problem, state, continued) if plan.arrange else state
 
 
@@ -306,7 +309,7 @@ def placed(start: NDArray[Any] | State, at: Callable[[NDArray[Any]], Any]) -> An
     return replace(start, prototypes=at(start.prototypes)) if isinstance(start, State) else at(start)
 
 
-def exchanged(problem: Problem, plan: Plan, state: State) -> State:
+def exchanged(problem: Problem, plan: Plan, state: State, rng: np.random.Generator) -> State:
     """The state after exchanges of the exemplars that took the place of combinations.
 
     Where a point represents few others, or others that a neighbour represents nearly as well, it is better used
@@ -316,11 +319,12 @@ def exchanged(problem: Problem, plan: Plan, state: State) -> State:
     if not plan.as_combinations or problem.supervised or plan.assignment.lattice is not None:
         return state
     source = exemplar_space(problem).source
-    swapped = swap_medoids(source, state.prototypes, problem.m, max_swaps=plan.max_swaps, n_jobs=plan.n_jobs)
+    limits: dict[str, Any] = {"max_swaps": plan.max_swaps, "random_state": rng, "n_jobs": plan.n_jobs}
+    swapped = swap_medoids(source, state.prototypes, problem.m, **limits)
     return replace(state, prototypes=swapped.medoids, swaps=swapped.n_swaps)
 
 
-def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> State:
+def refined(problem: Problem, plan: Plan, state: State, rng: np.random.Generator, keep: bool = False) -> State:
     """The exemplars after swaps that lower the quantization error, with labels in d_beta; on a lattice the map's cost.
 
     Beside annealing a descent takes little time, so the best of a few is taken. Exemplars of a lattice that is not to
@@ -335,6 +339,7 @@ def refined(problem: Problem, plan: Plan, state: State, keep: bool = False) -> S
     limits: dict[str, Any] = {
         "max_swaps": EXCHANGES * len(state.prototypes) if not plan.refine else left,
         "kicks": 0 if not annealed else KICKS if lattice is None else MAP_KICKS,
+        "random_state": rng,
         "n_jobs": plan.n_jobs,
     }
     if lattice is not None:

@@ -71,11 +71,17 @@ class MapParameters:
         "quantization_error_": ("float", "Half of `inertia_`, as the chapter reports it."),
         "hits_": ("ndarray of shape (K,)", "Weight of the points at each prototype. It may be 0."),
         "n_iter_": ("int", "Epochs that were run."),
-        "converged_": ("bool", "Whether training ended because nothing moved any more."),
+        "converged_": (
+            "bool",
+            "Whether training ended because nothing moved any more. False where epochs or exchanges ran out, and where "
+            "the cost fell no longer although prototypes moved (see `history_`): more epochs would not help there.",
+        ),
         "history_": (
             "record array of shape (n_iter_,)",
-            "sigma, cost, quantization_error, terms (evaluated), moved (prototypes) and compression of each epoch: 0 "
-            "where cost and error are computed from D, else the rank of the approximation that they are computed from.",
+            "sigma, cost, quantization_error, terms (evaluated), moved (prototypes), compression and went_back of each "
+            "epoch. compression: 0 where cost and error are computed from D, else the rank of the approximation that "
+            "they are computed from. went_back: 0, or, where combinations of the data went round, how many epochs back "
+            "the prototypes of least cost are, which this record is about and which were taken.",
         ),
         "n_features_in_": ("int", "Number of columns of X, where X has columns."),
     }

@@ -1,4 +1,4 @@
-"""Input and result of all swaps: the candidates' rows of D, checked exemplars and weights, and the record `Swapped`."""
+"""Input and result of all swaps: the candidates' rows of D in the order in which they are tried, and `Swapped`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,18 @@ UNDERFLOW = 5e-324  # the smallest number above 0: what a product may lose beyon
 
 # Candidates per block where all rows are in memory.
 LARGEST_BLOCK = 1024
+# Neighbouring points that are tried in a row, so that files are read in runs. Which order they are in is random.
+RUN = 64
+
+
+def turns(n: int, rng: np.random.Generator) -> IntArray:
+    """(n,) the order in which candidates are tried: runs of RUN points in random order, at random within each.
+
+    With one order for all starts, as that of the data would be, many starts end in the same optimum.
+    """
+    points = np.arange(n)
+    within, runs = rng.random(n), rng.random(-(-n // RUN))
+    return np.lexsort((within, runs[points // RUN]))
 
 
 @dataclass(frozen=True)
@@ -27,6 +39,21 @@ class Swapped:
     n_swaps: int
     loss: float
     converged: bool
+
+
+@dataclass(frozen=True)
+class Block:
+    """Candidates that are tried one after another: the point points[t] has the dissimilarities C[at[t]]."""
+
+    points: IntArray
+    C: NDArray[Any]
+    at: IntArray
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, part: slice) -> Block:
+        return Block(self.points[part], self.C, self.at[part])
 
 
 @dataclass(frozen=True)
@@ -48,12 +75,19 @@ class Candidates:
         """How many rows are read at a time."""
         return LARGEST_BLOCK if self.whole is not None else min(LARGEST_BLOCK, rows_per_panel(self.n))
 
-    def rows(self, candidates: slice | IntArray) -> NDArray[Any]:
-        """C[candidates], C-contiguous, float32 or float64."""
+    def rows(self, points: IntArray) -> NDArray[Any]:
+        """C[points], C-contiguous, float32 or float64."""
         if self.whole is not None:
-            return np.ascontiguousarray(self.whole[candidates])
+            return np.ascontiguousarray(self.whole[points])
         dtype = np.float32 if self.source.dtype == np.float32 else np.float64
-        return base.columns(self.source, candidates).astype(dtype, copy=False)
+        return base.columns(self.source, points).astype(dtype, copy=False)
+
+    def block(self, points: IntArray) -> Block:
+        """The candidates `points` in this order; what is not in memory is read in that of the data."""
+        if self.whole is not None:
+            return Block(points, self.whole, points)
+        ascending = np.sort(points)
+        return Block(points, self.rows(ascending), np.searchsorted(ascending, points))
 
 
 def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, IntArray, FloatArray, int]:

@@ -1,4 +1,4 @@
-"""Eager descent: candidates are tried in turn, and the first that improves a state is taken at once.
+"""Eager descent: candidates are tried in a given order, and the first that improves a state is taken at once.
 
 Threads look at later chunks of candidates against one state; the first find in order counts, and results beyond it are
 discarded. The result is that of one thread.
@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle, islice
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..sources.base import IntArray, panels
 from ..utils.threads import outer_threads, run_chunks, step, stop_if_asked
-from .candidates import Candidates
+from .candidates import Block, Candidates
 
 # After so many candidates without a swap, threads look ahead; before, most of what they find would be discarded.
 PATIENCE = 128
@@ -29,15 +28,15 @@ KICKED = (0.05, 0.25, 0.1, 0.5)
 
 
 class Improvable(Protocol):
-    """What a descent asks of a state; `rows` are the rows of the candidates from `offset` on."""
+    """What a descent asks of a state."""
 
-    def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
-        """Index in `rows` of the first to improve from `at` on; len(rows) if none."""
+    def first_improving(self, block: Block, n_jobs: int | None) -> int:
+        """Index in the block of the first candidate to improve; len(block) if none."""
 
-    def descend(self, rows: NDArray[Any], offset: int, patience: int, most: int) -> tuple[int, int, int]:
-        """Go through `rows` and take what improves, `most` times at most, until `patience` rows did not.
+    def descend(self, block: Block, patience: int, most: int) -> tuple[int, int, int]:
+        """Go through the block and take what improves, `most` times at most, until `patience` candidates did not.
 
-        Returns (how many were taken, rows looked at, rows since the last that was taken).
+        Returns (how many were taken, candidates looked at, candidates since the last that was taken).
         """
 
 
@@ -53,27 +52,30 @@ class LookCount:
 
 
 def descended(
-    candidates: Candidates, state: Improvable, most: int, n_jobs: int | None, looks: LookCount
+    candidates: Candidates, order: IntArray, state: Improvable, most: int, n_jobs: int | None, looks: LookCount
 ) -> tuple[int, bool]:
-    """Change a state in place until no candidate improves it; the number of swaps, and whether there is none."""
+    """Change a state in place until no candidate improves it; the number of swaps, and whether there is none.
+
+    order (N,) : in which candidates are tried, again from the first after the last.
+    """
     N = candidates.n
     looks.left = max(1, looks.left)
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
     swaps = idle = 0
-    for block in cycle(panels(N, candidates.block_size)):
+    for part in cycle(panels(N, candidates.block_size)):
         if idle >= N or swaps >= most:
             break
         stop_if_asked()
         looks.report(idle)
-        rows, at = candidates.rows(block), 0
-        while at < len(rows) and idle < N and swaps < most:
+        block, at = candidates.block(order[part]), 0
+        while at < len(block) and idle < N and swaps < most:
             if parallel and idle >= PATIENCE:
-                found = state.first_improving(rows, block.start, at, n_jobs)
-                idle, at = idle + found - at, found
-                if at == len(rows):
+                found = state.first_improving(block[at:], n_jobs)
+                idle, at = idle + found, at + found
+                if at == len(block):
                     break
             patience = min(N - idle, PATIENCE) if parallel else N - idle
-            done, looked, idle_now = state.descend(rows[at:], block.start + at, patience, most - swaps)
+            done, looked, idle_now = state.descend(block[at:], patience, most - swaps)
             swaps, at, idle = swaps + done, at + looked, idle_now if done else idle + idle_now
         looks.done += at
     looks.left = max(0, looks.left - 1)
@@ -100,11 +102,8 @@ def first_find(look: Callable[[slice], int], n: int, n_jobs: int | None) -> int:
     return int(found.min(initial=n))
 
 
-def drawn(kicks: int, n: int) -> Iterator[Callable[[IntArray], IntArray]]:
+def drawn(kicks: int, n: int, rng: np.random.Generator) -> Iterator[Callable[[IntArray], IntArray]]:
     """So many functions, each of which replaces some of the best exemplars (K,) so far by random ones of n points."""
-    if not kicks:
-        return  # making a generator takes longer than some of the smallest fits' swaps
-    rng = np.random.default_rng(0)
     for share in islice(cycle(KICKED), kicks):
         yield partial(_kicked, n, share, rng)
 

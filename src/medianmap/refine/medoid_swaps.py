@@ -34,7 +34,8 @@ Ties. Where dissimilarities are whole numbers, many swaps leave the loss unchang
 over the candidates that makes every swap that does not raise the computed loss. Rounding may raise the loss on the way,
 so the optimum before is kept unless the one after is lower.
 
-Swaps are eager (descent.py): candidates are tried in turn, and the first that improves replaces the best medoid.
+Swaps are eager (descent.py): candidates are tried in a random order, drawn anew for every start, and the first that
+improves replaces the best medoid.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from ..sources.base import FloatArray, IntArray, panels
 from ..utils.checks import check_count
 from ..utils.kernels import kernel
 from ..utils.threads import stop_if_asked
-from .candidates import EPS, UNDERFLOW, Candidates, Swapped, prepared
+from .candidates import EPS, UNDERFLOW, Block, Candidates, Swapped, prepared, turns
 from .descent import LookCount, descended, drawn, first_find
 
 # Points whose nearest medoids are found together.
@@ -59,7 +60,7 @@ TILE = 1024
 
 def swap_medoids(
     D: Any, medoids: Any, m: Any = None, *, max_swaps: int | None = None, plateau: bool = False, kicks: int = 0,
-    n_jobs: int | None = None,
+    random_state: int | np.random.Generator = 0, n_jobs: int | None = None,
 ) -> Swapped:  # fmt: skip
     """Lower sum_i m_i min_j D[i, w_j] by single swaps to a local optimum: no swap of one medoid lowers it further.
 
@@ -72,48 +73,51 @@ def swap_medoids(
     max_swaps : largest number of swaps; None for as many as are needed.
     plateau : whether, at the optimum, one more pass over the candidates also makes swaps that leave the loss unchanged,
         as whole numbers often allow. Swaps continue from there, and the better optimum is kept. Ignored with max_swaps.
-    kicks : number of times that some medoids of the best optimum so far, drawn at random with a fixed seed, are
-        replaced by random points. Swaps continue from there, and the best optimum is kept. Ignored with max_swaps.
+    kicks : number of times that some medoids of the best optimum so far, drawn at random, are replaced by random
+        points. Swaps continue from there, and the best optimum is kept. Ignored with max_swaps.
+    random_state : seed of the order in which candidates are tried, and of the kicks.
     n_jobs : number of threads; the result does not depend on it.
     """
     candidates, w, weights, most = prepared(D, medoids, m, max_swaps)
     check_count(kicks, "kicks", at_least=0)
     if max_swaps is not None or len(w) == candidates.n:
         kicks = 0
-    looks = LookCount(candidates.n, 1 + kicks)
-    state = _MedoidState.of(candidates, w, weights)
-    best = _descended(candidates, state, most, n_jobs, looks)
+    looks, rng = LookCount(candidates.n, 1 + kicks), np.random.default_rng(random_state)
+    order, state = turns(candidates.n, rng), _MedoidState.of(candidates, w, weights)
+    best = _descended(candidates, order, state, most, n_jobs, looks)
     if plateau and max_swaps is None:
-        best = _beyond_ties(candidates, state, best, n_jobs, looks)
-    for kicked in drawn(kicks, candidates.n):
+        best = _beyond_ties(candidates, order, state, best, n_jobs, looks)
+    for kicked in drawn(kicks, candidates.n, rng):
         state = _MedoidState.of(candidates, kicked(best.medoids), weights)
-        other = _descended(candidates, state, most, n_jobs, looks)
+        other = _descended(candidates, turns(candidates.n, rng), state, most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
     return best
 
 
 def _beyond_ties(
-    candidates: Candidates, state: _MedoidState, best: Swapped, n_jobs: int | None, looks: LookCount
+    candidates: Candidates, order: IntArray, state: _MedoidState, best: Swapped, n_jobs: int | None, looks: LookCount
 ) -> Swapped:
     """The better of the optimum `best`, where the state is, and the one reached after swaps that keep the loss."""
     N, swaps, most = candidates.n, 0, np.iinfo(np.int64).max
     looks.left += 1
-    for block in panels(N, candidates.block_size):
+    for part in panels(N, candidates.block_size):
         stop_if_asked()
-        looks.report(block.start)
-        swaps += state.descend(candidates.rows(block), block.start, N + 1, most, even=True)[0]
+        looks.report(part.start)
+        swaps += state.descend(candidates.block(order[part]), N + 1, most, even=True)[0]
     looks.done += N
     if not swaps:
         looks.left -= 1
         return best
-    other = _descended(candidates, state, most, n_jobs, looks)
+    other = _descended(candidates, order, state, most, n_jobs, looks)
     return best if other.loss >= best.loss else replace(other, n_swaps=best.n_swaps + swaps + other.n_swaps)
 
 
-def _descended(candidates: Candidates, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount) -> Swapped:
+def _descended(
+    candidates: Candidates, order: IntArray, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount
+) -> Swapped:
     """The optimum reached from a state, which is changed in place."""
-    swaps, converged = descended(candidates, state, most, n_jobs, looks)
+    swaps, converged = descended(candidates, order, state, most, n_jobs, looks)
     return Swapped(state.w.copy(), swaps, inertia(state.near[:, None], state.m), converged)
 
 
@@ -147,25 +151,23 @@ class _MedoidState:
         _removals(m, first, near, far, removal)
         return cls(w, m, taken, np.ascontiguousarray(C.T), first, second, near, far, removal)
 
-    def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
-        """Index in `rows` (candidates from `offset` on) of the first to improve from `at` on; len(rows) if none."""
+    def first_improving(self, block: Block, n_jobs: int | None) -> int:
+        """Index in the block of the first candidate to improve; len(block) if none."""
+        state = self.taken, self.m, self.first, self.near, self.far, self.removal
 
         def look(chunk: slice) -> int:
-            part = slice(at + chunk.start, at + chunk.stop)
-            taken = self.taken[offset + part.start : offset + part.stop]
-            return _first_improving(rows[part], taken, self.m, self.first, self.near, self.far, self.removal, False)[0]
+            part = block[chunk]
+            return _first_improving(part.C, part.at, part.points, *state, False)[0]
 
-        return at + first_find(look, len(rows) - at, n_jobs)
+        return first_find(look, len(block), n_jobs)
 
-    def descend(
-        self, rows: NDArray[Any], offset: int, patience: int, most: int, even: bool = False
-    ) -> tuple[int, int, int]:
-        """Go through `rows` swapping eagerly, if `even` also where the loss stays the same.
+    def descend(self, block: Block, patience: int, most: int, even: bool = False) -> tuple[int, int, int]:
+        """Go through the block swapping eagerly, if `even` also where the loss stays the same.
 
-        Returns (swaps made, rows looked at, rows since the last swap).
+        Returns (swaps made, candidates looked at, candidates since the last swap).
         """
         state = self.w, self.m, self.taken, self.G, self.first, self.second, self.near, self.far, self.removal
-        return _descend(rows, offset, *state, patience, most, even)
+        return _descend(block.C, block.at, block.points, *state, patience, most, even)
 
 
 @kernel
@@ -201,25 +203,25 @@ def _removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _first_improving(C, taken, m, first, near, far, removal, even):  # type: ignore[no-untyped-def]
-    """(r, j): the first candidate (row r of C) that lowers the loss, and the medoid j it replaces; or (-1, -1).
+def _first_improving(C, at, points, taken, m, first, near, far, removal, even):  # type: ignore[no-untyped-def]
+    """(t, j): the first candidate points[t], row at[t] of C, that lowers the loss, and the medoid j it replaces.
 
-    The gain of a swap is -(acc + least): acc, removal and share as in the module's formula. If `even`, a swap whose
-    computed loss is the same counts, too. Candidates that are medoids already (taken) are skipped.
+    (-1, -1) if none does. The gain of a swap is -(acc + least): acc, removal and share as in the module's formula. If
+    `even`, a swap whose computed loss is the same counts, too. Candidates that are medoids already (taken) are skipped.
     """
     N, K = m.shape[0], removal.shape[0] - 1
     if K == 1:
-        return _first_better(C, m, near)
+        return _first_better(C, at, m, near)
     loss = removal[K]
     mask = np.zeros((N + 7) // 8 * 8, np.uint8)
     eights = mask.view(np.uint64)
     nearer = np.empty(N + 8, np.int32)
     share = np.zeros(K)
     cheapest = np.argmin(removal[:K])
-    for r in range(C.shape[0]):
-        if taken[r]:
+    for candidate in range(at.shape[0]):
+        if taken[points[candidate]]:
             continue
-        d = C[r]
+        d = C[at[candidate]]
         for i in range(N):
             mask[i] = d[i] < far[i]
         n = 0
@@ -244,25 +246,26 @@ def _first_improving(C, taken, m, first, near, far, removal, even):  # type: ign
             share[first[nearer[t]]] = 0.0
         off = (N + 4) * EPS * (loss + 2.0 * removal[go]) + 4 * N * UNDERFLOW
         if acc + least < -off or (even and acc + least <= 0.0):
-            return r, go
+            return candidate, go
     return -1, -1
 
 
 @kernel
-def _first_better(C, m, near):  # type: ignore[no-untyped-def]
+def _first_better(C, at, m, near):  # type: ignore[no-untyped-def]
     """The same for one medoid: change(c) = sum_i m_i (d_i - a_i); its terms have both signs, |.| <= d_i + a_i.
 
     Ties are never taken: where no point is better than the one medoid, the loss is the global minimum.
     """
     N = m.shape[0]
-    for r in range(C.shape[0]):
+    for t in range(at.shape[0]):
+        d_t = C[at[t]]
         change = size = 0.0
         for i in range(N):
-            d, a = np.float64(C[r, i]), np.float64(near[i])
+            d, a = np.float64(d_t[i]), np.float64(near[i])
             change += m[i] * (d - a)
             size += m[i] * (d + a)
         if change < -((N + 4) * EPS * size + 4 * N * UNDERFLOW):
-            return r, 0
+            return t, 0
     return -1, -1
 
 
@@ -296,24 +299,26 @@ def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _descend(C, offset, w, m, taken, G, first, second, near, far, removal, patience, most, even):  # type: ignore[no-untyped-def]
-    """Go through the rows of C, candidates offset, offset + 1, ..., and make each swap that lowers the loss.
+def _descend(C, at, points, w, m, taken, G, first, second, near, far, removal, patience, most, even):  # type: ignore[no-untyped-def]
+    """Go through the candidates `points`, rows `at` of C, and make each swap that lowers the loss.
 
-    Ends after `most` swaps, or `patience` rows without one. Returns (swaps, rows looked at, rows since the last swap).
+    Ends after `most` swaps, or `patience` candidates without one. Returns (swaps, candidates looked at, candidates
+    since the last swap).
     """
-    swaps = idle = at = 0
-    while at < C.shape[0] and idle < patience and swaps < most:
-        stop = min(at + patience - idle, C.shape[0])
-        r, j = _first_improving(C[at:stop], taken[offset + at : offset + stop], m, first, near, far, removal, even)
-        if r < 0:
-            idle += stop - at
-            at = stop
+    swaps = idle = begin = 0
+    while begin < at.shape[0] and idle < patience and swaps < most:
+        stop = min(begin + patience - idle, at.shape[0])
+        t, j = _first_improving(C, at[begin:stop], points[begin:stop], taken, m, first, near, far, removal, even)
+        if t < 0:
+            idle += stop - begin
+            begin = stop
             continue
-        taken[w[j]], taken[offset + at + r] = False, True
-        w[j] = offset + at + r
-        _exchange(j, C[at + r], G, first, second, near, far)
+        t += begin
+        taken[w[j]], taken[points[t]] = False, True
+        w[j] = points[t]
+        _exchange(j, C[at[t]], G, first, second, near, far)
         _removals(m, first, near, far, removal)
         swaps += 1
         idle = 0
-        at += r + 1
-    return swaps, at, idle
+        begin = t + 1
+    return swaps, begin, idle

@@ -19,9 +19,9 @@ Where Q (1 + order (t + 1 - r)) falls with the r of now, the new r is computed, 
 after the swap; few of them change. The j of the least J is taken if J is lower than now. So r decides between swaps and
 may forbid one, but cannot buy one: distant exemplars, which raise it, would be paid in quantization.
 
-Candidates are tried in turn, and the first that improves is taken (descent.py). After each swap J is summed from
-scratch, always in the same order, and the swap is taken back unless J is lower than before. So no state occurs twice,
-whatever the rounding, and the search ends.
+Candidates are tried in a random order, drawn anew for every start, and the first that improves is taken (descent.py).
+After each swap J is summed from scratch, always in the same order, and the swap is taken back unless J is lower than
+before. So no state occurs twice, whatever the rounding, and the search ends.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..core.neighborhood import Lattice
 from ..sources.base import IntArray
 from ..utils.kernels import kernel
 from .arrangement import best_arrangement
-from .candidates import EPS, Candidates, Swapped, prepared
+from .candidates import EPS, Block, Candidates, Swapped, prepared, turns
 from .descent import LookCount, descended, drawn, first_find
 from .map_cost import MapState, far_order
 from .medoid_swaps import swap_medoids
@@ -47,7 +47,7 @@ ORDER = 0.12
 
 def refine_som(
     D: Any, prototypes: Any, lattice: Lattice, m: Any = None, *, order: float = ORDER, max_swaps: int | None = None,
-    kicks: int = 0, keep: bool = False, n_jobs: int | None = None,
+    kicks: int = 0, keep: bool = False, random_state: int | np.random.Generator = 0, n_jobs: int | None = None,
 ) -> Swapped:  # fmt: skip
     """Lower J = Q (1 + order (t + 1 - r)) by two kinds of moves, in turn until there is none of either.
 
@@ -67,13 +67,15 @@ def refine_som(
     kicks : number of times that some exemplars of the best map so far are replaced by random points and moves continue
         from there; the best map is kept. Ignored with max_swaps.
     keep : whether the map is to keep its orientation: the arrangement only goes down from the start.
+    random_state : seed of the order in which candidates are tried, and of the kicks.
     n_jobs : number of threads; the result does not depend on it.
 
     The loss is Q. It may be higher than at the start; J is not.
     """
     candidates, w, weights, most = prepared(D, prototypes, m, max_swaps)
+    rng = np.random.default_rng(random_state)
     if len(w) == 1:  # no order, and no second nearest exemplar
-        return swap_medoids(candidates.source, w, weights, max_swaps=max_swaps, n_jobs=n_jobs)
+        return swap_medoids(candidates.source, w, weights, max_swaps=max_swaps, random_state=rng, n_jobs=n_jobs)
     if max_swaps is not None or len(w) == candidates.n:
         kicks = 0
     looks = LookCount(candidates.n, 1 + kicks)
@@ -81,10 +83,10 @@ def refine_som(
     def refined(start: IntArray) -> tuple[MapState, int, bool]:
         G = np.array(candidates.rows(start).T, order="C")
         state = MapState.of(G, start, weights, lattice, order)
-        return state, *_moved(candidates, state, most, keep, n_jobs, looks)
+        return state, *_moved(candidates, turns(candidates.n, rng), state, most, keep, n_jobs, looks)
 
     best, swaps, converged = refined(w)
-    for kicked in drawn(kicks, candidates.n):
+    for kicked in drawn(kicks, candidates.n, rng):
         other, more, ended = refined(kicked(best.w))
         if other.cost < best.cost:
             best, swaps, converged = other, swaps + more, ended
@@ -92,15 +94,16 @@ def refine_som(
 
 
 def _moved(
-    candidates: Candidates, state: MapState, most: int, keep: bool, n_jobs: int | None, looks: LookCount
-) -> tuple[int, bool]:
+    candidates: Candidates, order: IntArray, state: MapState, most: int, keep: bool, n_jobs: int | None,
+    looks: LookCount,
+) -> tuple[int, bool]:  # fmt: skip
     """Both kinds of moves in turn, in place; the number of swaps, and whether there is none left."""
     moves = _SwapMoves(state, np.isin(np.arange(candidates.n), state.w))
     rng, swaps = np.random.default_rng(0), 0
-    done, converged = descended(candidates, moves, most, n_jobs, looks)
+    done, converged = descended(candidates, order, moves, most, n_jobs, looks)
     while _arranged(state, rng, keep) and converged:
         swaps, keep = swaps + done, True  # few exemplars will be others: what is arranged only goes down from now on
-        done, converged = descended(candidates, moves, most - swaps, n_jobs, looks)
+        done, converged = descended(candidates, order, moves, most - swaps, n_jobs, looks)
         if not done:
             break  # and what was arranged is unchanged
     return swaps + done, converged
@@ -125,35 +128,33 @@ class _SwapMoves:
     state: MapState
     taken: NDArray[np.bool_]
 
-    def _look(self, rows: NDArray[Any], offset: int) -> tuple[int, int]:
-        """(r, j): the first candidate (row r, the point offset + r) that improves, and the neuron j to take it.
-
-        (-1, -1) if there is none.
-        """
+    def _look(self, block: Block) -> tuple[int, int]:
+        """(t, j): the first candidate of the block that improves, and the neuron j to take it; (-1, -1) if none."""
         s = self.state
-        taken, sums = self.taken[offset : offset + len(rows)], (s.order, s.loss, s.torn, s.mass, s.cost)
+        sums = s.order, s.loss, s.torn, s.mass, s.cost
         lattice, order = (s.apart, s.nd, s.s_nd), (s.E, s.removal, s.pairs, s.mu, s.rows, s.forms)
-        r, j = _first_improving(rows, offset, taken, s.w, s.m, s.G, s.nearest, s.near, sums, *lattice, *order)
-        return r, j
+        given = block.C, block.at, block.points, self.taken
+        t, j = _first_improving(*given, s.w, s.m, s.G, s.nearest, s.near, sums, *lattice, *order)
+        return t, j
 
-    def first_improving(self, rows: NDArray[Any], offset: int, at: int, n_jobs: int | None) -> int:
-        def look(chunk: slice) -> int:
-            return self._look(rows[at + chunk.start : at + chunk.stop], offset + at + chunk.start)[0]
+    def first_improving(self, block: Block, n_jobs: int | None) -> int:
+        return first_find(lambda chunk: self._look(block[chunk])[0], len(block), n_jobs)
 
-        return at + first_find(look, len(rows) - at, n_jobs)
-
-    def descend(self, rows: NDArray[Any], offset: int, patience: int, most: int) -> tuple[int, int, int]:
-        swaps = idle = at = 0
-        while at < len(rows) and idle < patience and swaps < most:
-            stop = min(at + patience - idle, len(rows))
-            r, j = self._look(rows[at:stop], offset + at)
-            if r < 0:
-                idle, at = idle + stop - at, stop
-            elif self._swapped(j, offset + at + r, rows[at + r]):
-                swaps, idle, at = swaps + 1, 0, at + r + 1
+    def descend(self, block: Block, patience: int, most: int) -> tuple[int, int, int]:
+        swaps = idle = begin = 0
+        while begin < len(block) and idle < patience and swaps < most:
+            stop = min(begin + patience - idle, len(block))
+            t, j = self._look(block[begin:stop])
+            if t < 0:
+                idle, begin = idle + stop - begin, stop
+                continue
+            t += begin
+            if self._swapped(j, int(block.points[t]), block.C[block.at[t]]):
+                swaps, idle = swaps + 1, 0
             else:
-                idle, at = idle + r + 1, at + r + 1
-        return swaps, at, idle
+                idle += t + 1 - begin
+            begin = t + 1
+        return swaps, begin, idle
 
     def _swapped(self, j: int, c: int, d: NDArray[Any]) -> bool:
         """Neuron j takes the point c unless J, summed from scratch, is not lower then."""
@@ -169,9 +170,12 @@ class _SwapMoves:
 
 @kernel
 def _first_improving(  # type: ignore[no-untyped-def]
-    C, offset, taken, w, m, G, nearest, near, sums, apart, nd, s_nd, E, removal, pairs, mu, rows, forms
+    C, at, points, taken, w, m, G, nearest, near, sums, apart, nd, s_nd, E, removal, pairs, mu, rows, forms
 ):
-    """(r, j): the first candidate, row r of C, that some neuron may take, and the best such j; (-1, -1) if none."""
+    """(t, j): the first candidate points[t], row at[t] of C, that some neuron may take, and the best such j.
+
+    (-1, -1) if there is none.
+    """
     N, K = G.shape
     order, loss, torn, mass, cost = sums
     r_now, per_mass = far_order(forms, s_nd), 1.0 / mass
@@ -182,10 +186,11 @@ def _first_improving(  # type: ignore[no-untyped-def]
     close = np.empty(N + 8, np.int32)
     share, tears, U, v = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K)
     lost, after, later = np.zeros(K), np.zeros(K), np.zeros(5)
-    for r in range(C.shape[0]):
-        if taken[r]:
+    for candidate in range(at.shape[0]):
+        c = points[candidate]
+        if taken[c]:
             continue
-        d, c = C[r], offset + r
+        d = C[at[candidate]]
         for i in range(N):
             mask[i] = d[i] <= third[i]
         n = 0
@@ -197,8 +202,8 @@ def _first_improving(  # type: ignore[no-untyped-def]
         share[:], tears[:], U[:], lost[:] = 0.0, 0.0, 0.0, 0.0
         nearer = all_torn = 0.0
         n_close, n = n, 0  # of the close points, those with d < b are kept
-        for at in range(n_close):
-            i = close[at]
+        for k in range(n_close):
+            i = close[k]
             f, s, h = nearest[0, i], nearest[1, i], nearest[2, i]
             if d[i] == third[i] and w[h] < c:
                 continue
@@ -244,7 +249,7 @@ def _first_improving(  # type: ignore[no-untyped-def]
             if J < best:
                 best, go = J, j
         if go >= 0:
-            return r, go
+            return candidate, go
     return -1, -1
 
 
