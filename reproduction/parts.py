@@ -6,7 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from . import breast_cancer, chromosomes, chromosomes_page, iris, patches, proteins, speed, study
+from . import (
+    breast_cancer,
+    chromosomes,
+    chromosomes_page,
+    iris,
+    left_out,
+    patches,
+    proteins,
+    speed,
+    starts,
+    study,
+    truncated,
+)
 from .plan import Plan, Task
 from .runs import Runs
 from .tables import Claim, Figure
@@ -51,17 +63,35 @@ PARTS = {
         breast_cancer.claims,
         breast_cancer.sentences,
     ),
-    "patches": Part("Breast cancer in patches", (patches.stage,), patches.figures, patches.claims, patches.sentences),
+    "patches": Part(
+        "Breast cancer in patches",
+        (patches.stage,),
+        patches.figures,
+        patches.claims,
+        patches.sentences,
+        more=patches.loss_table,
+    ),
     "chromosomes": Part(
         "Chromosomes",
-        (chromosomes.tuning_stage, chromosomes.halves_stage, chromosomes.tenfold_stage, study.stage),
+        (chromosomes.halves_stage, chromosomes.tenfold_stage, left_out.stage, study.stage),
         chromosomes_page.figures,
         chromosomes_page.claims,
         chromosomes_page.sentences,
         ("chromosomes.csv",),
-        lambda runs: [*chromosomes_page.directions(runs), *study.lines(runs)],
+        lambda runs: [*left_out.lines(runs), *chromosomes_page.directions(runs), *study.lines(runs)],
     ),
     "proteins": _beta_curves("proteins", proteins.protein_stage, ("proteins/D.csv", "proteins/labels.csv")),
     "globins": _beta_curves("globins", proteins.globin_stage, ()),
+    "starts": Part(
+        "Sensitivity to the start", (starts.stage,), starts.figures, starts.claims, starts.sentences, more=starts.table
+    ),
+    "truncated": Part(
+        "Truncated neighbourhoods",
+        (truncated.stage,),
+        truncated.figures,
+        truncated.claims,
+        truncated.sentences,
+        more=truncated.table,
+    ),
     "speed": Part("Speed", (speed.stage,), speed.figures, speed.claims, speed.sentences, (), speed.table),
 }
