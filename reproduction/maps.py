@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from medianmap.core.neighborhood import make_lattice
-from medianmap.estimators.batch import BatchKMeans, BatchNeuralGas
+from medianmap.estimators.batch import BatchKMeans, BatchNeuralGas, BatchSOM
 from medianmap.estimators.median import MedianKMeans, MedianNeuralGas, MedianSOM
 from medianmap.estimators.relational import RelationalKMeans, RelationalNeuralGas
 
@@ -27,6 +27,11 @@ def batch_means(K: int, n_epochs: int, **shared: Any) -> BatchKMeans:
     return BatchKMeans(K, max_iter=n_epochs, init="random", **shared)
 
 
+def batch_som(shape: tuple[int, int], n_epochs: int, **shared: Any) -> BatchSOM:
+    """The chapter's batch SOM, on the lattice of its median SOM."""
+    return BatchSOM(shape, n_epochs=n_epochs, **_on_lattice(shape), arrange=False, **ANNEALED, **shared)
+
+
 def median_gas(K: int, n_epochs: int, **changed: Any) -> MedianNeuralGas:
     """The chapter's median neural gas; `changed` may name another choice where the chapter leaves one."""
     return MedianNeuralGas(K, n_epochs=n_epochs, **{"sigma_start": K / 2, **MEDIAN, **ANNEALED, **changed})
@@ -38,11 +43,14 @@ def median_means(K: int, n_epochs: int, **changed: Any) -> MedianKMeans:
 
 
 def median_som(shape: tuple[int, int], n_epochs: int, **changed: Any) -> MedianSOM:
-    """The chapter's median SOM on a hexagonal lattice, its weights not normalised, from half the lattice's diameter."""
+    """The chapter's median SOM."""
+    return MedianSOM(shape, n_epochs=n_epochs, **{**_on_lattice(shape), **MEDIAN, **ANNEALED, **changed})
+
+
+def _on_lattice(shape: tuple[int, int]) -> dict[str, Any]:
+    """A hexagonal lattice whose weights are not normalised, from half its diameter on."""
     start = make_lattice(shape).diameter / 2
-    return MedianSOM(
-        shape, n_epochs=n_epochs, normalized=False, **{"sigma_start": start, **MEDIAN, **ANNEALED, **changed}
-    )
+    return {"sigma_start": start, "normalized": False, "lattice": "hexagonal", "periodic": False}
 
 
 def our_gas(K: int, **changed: Any) -> MedianNeuralGas:
