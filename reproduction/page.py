@@ -105,7 +105,7 @@ def _section(name: str, runs: Runs, drawn: bool, quick: bool) -> list[str]:
     if runs.day and not quick:
         sentences = [*sentences, f"Runs begun on {runs.day}."]
     lines = [f"## {part.title}", "", *[line for said in sentences for line in (said, "")]]
-    if name != "speed":  # its tables say the same with more columns
+    if part.listed:
         lines += figure_table(part.figures(runs))
     if drawn:
         lines += [f"![{PICTURES[name][1]}]({picture_name(name)})", ""]

@@ -30,7 +30,7 @@ Lines = Callable[[Runs], list[str]]
 @dataclass(frozen=True)
 class Part:
     """needs : files of the user's folder. stages : in turn, each sees the runs of those before it. more : tables
-    after the sentences."""
+    after the sentences. listed : whether the figures have a table of their own before those."""
 
     title: str
     stages: tuple[Stage, ...]
@@ -39,6 +39,7 @@ class Part:
     sentences: Lines
     needs: tuple[str, ...] = ()
     more: Lines = lambda runs: []
+    listed: bool = True
 
 
 def _beta_curves(name: str, stage: Stage, needs: tuple[str, ...]) -> Part:
@@ -83,7 +84,13 @@ PARTS = {
     "proteins": _beta_curves("proteins", proteins.protein_stage, ("proteins/D.csv", "proteins/labels.csv")),
     "globins": _beta_curves("globins", proteins.globin_stage, ()),
     "starts": Part(
-        "Sensitivity to the start", (starts.stage,), starts.figures, starts.claims, starts.sentences, more=starts.table
+        "Sensitivity to the start",
+        (starts.stage,),
+        starts.figures,
+        starts.claims,
+        starts.sentences,
+        more=starts.table,
+        listed=False,
     ),
     "truncated": Part(
         "Truncated neighbourhoods",
@@ -92,6 +99,9 @@ PARTS = {
         truncated.claims,
         truncated.sentences,
         more=truncated.table,
+        listed=False,
     ),
-    "speed": Part("Speed", (speed.stage,), speed.figures, speed.claims, speed.sentences, (), speed.table),
+    "speed": Part(
+        "Speed", (speed.stage,), speed.figures, speed.claims, speed.sentences, more=speed.table, listed=False
+    ),
 }

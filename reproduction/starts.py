@@ -117,7 +117,7 @@ def sentences(runs: Runs) -> list[str]:
 
 
 def table(runs: Runs) -> list[str]:
-    """Least, mean and largest error, over the least of all kinds on the same data."""
+    """Spread, and least, mean and largest error over the least of all kinds on the same data."""
     rows = []
     for data in SETS:
         found = {kind: runs.values(f"{data}: {kind}", "quantization_error") for kind in KINDS}
@@ -125,6 +125,7 @@ def table(runs: Runs) -> list[str]:
         if found:
             least = min(errors.min() for errors in found.values())
             for kind, errors in found.items():
-                cells = (f"{value / least:.3f}" for value in (errors.min(), errors.mean(), errors.max()))
-                rows.append((data, kind, *cells))
-    return markdown(("quantization error over the least found", "", "best start", "mean", "worst start"), rows)
+                value, error = spread(runs, f"{data}: {kind}")
+                cells = (f"{each / least:.3f}" for each in (errors.min(), errors.mean(), errors.max()))
+                rows.append((data, kind, str(len(errors)), f"{100 * value:.2f} ± {100 * error:.2f}", *cells))
+    return markdown(("", "map", "starts", "spread, %", "best start / least", "mean / least", "worst / least"), rows)

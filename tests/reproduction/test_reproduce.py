@@ -384,7 +384,9 @@ def test_the_spread_over_starts_is_that_of_the_errors():
     assert verdicts[f"{data}: K-means spreads more over starts than NG"] == HOLDS
     assert verdicts[f"{data}: SOM spreads more over starts than NG"] == OPEN
     assert starts.figures(runs)[0].ours == pytest.approx(100 * value)
-    assert f"| {data} | K-means | 1.000 | 1.250 | 1.500 |" in starts.table(runs)
+    assert f"| {data} | K-means | 20 | {100 * value:.2f} ± {100 * error:.2f} | 1.000 | 1.250 | 1.500 |" in starts.table(
+        runs
+    )
     lone = runs_of(x=[{"quantization_error": e} for e in [9.9, 10.1] * 10 + [40.0]])
     assert starts.spread(lone, "x")[1] > 0.3 * starts.spread(lone, "x")[0]  # one start makes it, and may be missing
     assert f"A small spread is no good end: {data}, the best" in " ".join(starts.sentences(runs))
