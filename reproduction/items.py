@@ -88,11 +88,21 @@ CLAIMS = (
 )
 
 ALTERNATIVES = (
-    ("dropping small weights of the neighbourhood", "[Truncated neighbourhoods](#truncated-neighbourhoods)"),
+    (
+        "dropping small weights of the neighbourhood",
+        "`truncate` of the maps; [Truncated neighbourhoods](#truncated-neighbourhoods)",
+    ),
+    ("the SOM's winner by the nearest prototype alone", '`winner="nearest"` of the SOMs'),
+    (
+        "other lattices than regular ones of two dimensions",
+        "`grid=(1, K)`, three numbers for layers; any distances as `lattice`",
+    ),
+    ("kernels and other similarities", '`as_dissimilarity(S, similarity="kernel")` and its other rules'),
     (
         "relational and kernel versions: mixtures of points as prototypes",
-        "`RelationalKMeans`, `RelationalNeuralGas`, `RelationalSOM`; rows of their own in every section",
+        "`RelationalKMeans`, `RelationalNeuralGas`, `RelationalSOM`; rows of their own on this page",
     ),
+    ("mean field (deterministic) annealing", "`temperature` of the K-means maps"),
     (
         "other solvers of the K-median problem (vertex substitution)",
         '`refine="swap"`; FasterPAM stands beside it on this page',
