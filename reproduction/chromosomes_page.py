@@ -44,7 +44,7 @@ def figures(runs: Runs) -> list[Figure]:
             for setting in (*gas(K), *means(K)):
                 chapter = reported(K, setting) if how == TENFOLD else None
                 ours = Setting(K, setting.kind, beta=setting.beta)
-                beside = accuracy(runs, how, ours.name) if chapter else None
+                beside = accuracy(runs, how, ours.name) if chapter and ours in (*gas(K), *means(K)) else None
                 values = accuracy(runs, how, setting.name)
                 found += figure(PART, how + setting.name, values, chapter, beside=beside)
             name = f"K={K}, FasterPAM, posterior labels"
@@ -84,7 +84,7 @@ def sentences(runs: Runs) -> list[str]:
         + "; a run is a fold (folds share most of their training strings, so that standard errors are a little too "
         "small). 'Halves' trains on part a and tests on part b, and back; a run is the mean of both directions for one "
         "seed"
-        + (f" ({n} seeds)" if n else "")
+        + (f" ({n} {'seeds' if n > 1 else 'of them'})" if n else "")
         + ". Supervised maps have beta 0.1 and are judged by their learned labels, others by majority labels. The "
         "chapter states neither its splits nor where sigma starts nor what happens when two prototypes meet; "
         "'chapter's' is annealing with data points from sigma K/2 over 100 epochs. Its 0.83 is what 6% less than 0.89 "
