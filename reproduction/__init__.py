@@ -40,13 +40,8 @@ def runnable(parts: Sequence[str], plan: Plan) -> tuple[list[str], list[str]]:
     return ready, left_out
 
 
-def reproduce(
-    parts: Sequence[str], plan: Plan, out: Path, on_run: OnRun = lambda *_: None, only_page: bool = False
-) -> dict[str, Runs]:
-    """Run the parts, going on with what an earlier process left in `out`, and write page, pictures and JSON there.
-
-    only_page : run nothing, and write the page of the runs that are there, however many.
-    """
+def reproduce(parts: Sequence[str], plan: Plan, out: Path, on_run: OnRun = lambda *_: None) -> dict[str, Runs]:
+    """Run the parts, going on with what an earlier process left in `out`, and write page, pictures and JSON there."""
     out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Runs] = {}
     drawn = set()
@@ -54,10 +49,10 @@ def reproduce(
         part = PARTS[name]
         about = {"part": name, "seed": plan.seed, "medianmap": __version__, "data": plan.fingerprint(part.needs)}
         journal = out / f"{'quick' if plan.quick else 'runs'}-{name}.jsonl"
-        if only_page and not journal.exists():
+        if plan.only_page and not journal.exists():
             continue
         with open_runs(journal, about) as runs:
-            for stage in () if only_page else part.stages:
+            for stage in () if plan.only_page else part.stages:
                 run_all(stage(plan, runs), runs, partial(on_run, name))
         found[name] = runs
         if draw(name, runs, out) is not None:

@@ -55,7 +55,7 @@ def reproduce(
     from . import reproduce as run
     from .page import all_claims, all_figures
 
-    plan = Plan(data, runs, quick, seed, threads)
+    plan = Plan(data, runs, quick, seed, threads, only_page)
     wanted, left_out = runnable(parts, plan)
     if left_out:
         note(f"left out, since your own data are needed with --data: {', '.join(left_out)}.")
@@ -67,7 +67,7 @@ def reproduce(
                 if what:
                     logger.info("%s: %d of %d done; %s", part, done, total, what)
 
-            found = run(wanted, plan, out, watch, only_page)
+            found = run(wanted, plan, out, watch)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"stopped; the finished runs are kept in {out}, and the same command goes on after them."

@@ -70,10 +70,13 @@ def _head(found: Mapping[str, Runs], plan: Plan) -> list[str]:
     command = " ".join(["python -m reproduction", *(found if len(found) < len(PARTS) else ["all"])])
     command += (" --data FOLDER" if plan.folder else "") + (f" --runs {plan.runs}" if plan.runs else "")
     command += (" --quick" if plan.quick else "") + (f" --seed {plan.seed}" if plan.seed else "")
+    command += " --page" if plan.only_page else ""
     said = [
         f"Written by `{command}`, medianmap {__version__}.{kind} Every number and every sentence below is made from "
-        "the runs by that command; each section says on which day its runs were begun. ± is one standard error over "
-        "the runs; 'difference' is ours minus the chapter's.",
+        "the runs by that command"
+        + (" without `--page`, of which there may be fewer than it makes by itself" if plan.only_page else "")
+        + "; tables say how many runs there are, and each section on which day they were begun. ± is one standard "
+        "error over the runs; 'difference' is ours minus the chapter's.",
         "",
         "'Chapter's' is the chapter's method as far as it is stated, with prototypes that are data points all the way "
         '(`annealing="median"`), from sigma K/2 to 0.01, exponential, over the chapter\'s number of epochs; '
