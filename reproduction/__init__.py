@@ -49,8 +49,10 @@ def reproduce(parts: Sequence[str], plan: Plan, out: Path, on_run: OnRun = lambd
         part = PARTS[name]
         about = {"part": name, "seed": plan.seed, "medianmap": __version__, "data": plan.fingerprint(part.needs)}
         journal = out / f"{'quick' if plan.quick else 'runs'}-{name}.jsonl"
+        if plan.only_page and not journal.exists():
+            continue
         with open_runs(journal, about) as runs:
-            for stage in part.stages:
+            for stage in () if plan.only_page else part.stages:
                 run_all(stage(plan, runs), runs, partial(on_run, name))
         found[name] = runs
         if draw(name, runs, out) is not None:

@@ -2,114 +2,95 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from medianmap.estimators.median import MedianKMeans, MedianNeuralGas
 from medianmap.sources.base import IntArray
 
 from .judging import faster_pam, has_kmedoids, judged, judged_medoids, leave_one_out, neighbours, share
+from .maps import median_gas, median_means, our_gas, our_means, relational_gas, relational_means
 from .plan import Plan, Record, Task, task
 from .runs import Runs
+from .tables import paired
 
 PART = "chromosomes"
 SIZES = (100, 500)
-MANY = 100  # maps with more prototypes than this are expensive
-HALVES, TENFOLD, TUNING = "halves: ", "10-fold: ", "tuning: "
+HALVES, TENFOLD = "halves: ", "10-fold: "
+TWELVE, ONE = "12-NN", "1-NN"
+N_EPOCHS = 100  # the chapter's
+OURS, CHAPTERS, COMBINED = "our default", "chapter's", "relational"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A supervised median map: the chapter's has annealing="median", sigma_start K/2 and beta 0.1."""
+    """A map: how it is trained (`how`), and what is changed of that, by the map's own parameters."""
 
     K: int
     kind: str = "NG"
-    annealing: str = "auto"
+    how: str = OURS
     beta: float = 0.1
-    sigma_start: float | None = None
-    n_epochs: int = 100
-    init: str = "random"
-    collisions: str = "distinct"
-    neighborhood: str = "exponential"
     scaled: bool = False
-    refine: str | None = None
+    changed: tuple[tuple[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
-        """What distinguishes it from our default, K first."""
-        if self.kind == "K-means":
-            how = "chapter's" if self.annealing == "median" else "our default"
-            return f"K={self.K}, supervised median K-means, {how}{self._refined}{self._beta}"
-        sigma = f", sigma_start {self.sigma_start:g}" if self.sigma_start else ""
-        how = "chapter's annealing" if self.annealing == "median" else "our default"
-        others = (f", {self.n_epochs} epochs" if self.n_epochs != 100 else "") + (
-            f", init {self.init}" if self.init != "random" else ""
-        )
-        others += f", collisions {self.collisions}" if self.collisions != "distinct" else ""
-        others += f", {self.neighborhood} neighbourhood" if self.neighborhood != "exponential" else ""
-        return f"K={self.K}, supervised median NG, {how}{sigma}{others}{self._refined}{self._beta}"
+        """What distinguishes it, K first."""
+        labels = "unsupervised" if self.beta == 1 else "supervised"
+        how = "" if self.how == COMBINED else f", {self.how}"
+        kind = f"relational {self.kind}" if self.how == COMBINED else f"median {self.kind}"
+        words = [f"{name} {value}" for name, value in self.changed if (name, value) != ("refine", "swap")]
+        words += ["refined by swaps"] if ("refine", "swap") in self.changed else []
+        words += [f"beta {self.beta:g}"] if self.beta not in (0.1, 1) else []
+        words += ["D over its mean"] if self.scaled else []
+        return f"K={self.K}, {labels} {kind}{how}" + "".join(f", {word}" for word in words)
 
-    @property
-    def _refined(self) -> str:
-        return ", refined by swaps" if self.refine else ""
-
-    @property
-    def _beta(self) -> str:
-        return (f", beta {self.beta:g}" if self.beta != 0.1 else "") + (" of D over its mean" if self.scaled else "")
-
-    def map(self, seed: int, n_epochs: int, threads: int | None) -> Any:
-        """The map, with another number of epochs where a run is to be quick."""
-        shared: dict[str, Any] = {"metric": "precomputed", "annealing": self.annealing, "init": self.init}
-        shared |= {"collisions": self.collisions, "refine": self.refine, "random_state": seed, "n_jobs": threads}
-        if self.kind == "K-means":
-            return MedianKMeans(self.K, max_iter=n_epochs, **shared)
-        annealed = {"n_epochs": n_epochs, "sigma_start": self.sigma_start, "neighborhood": self.neighborhood}
-        return MedianNeuralGas(self.K, **annealed, **shared)
+    def map(self, seed: int, plan: Plan) -> Any:
+        """The map; where a run is to be quick, with fewer epochs."""
+        shared: dict[str, Any] = {"metric": "precomputed", "random_state": seed, "n_jobs": plan.threads}
+        shared |= dict(self.changed)
+        if self.how == CHAPTERS:
+            n_epochs = shared.pop("n_epochs", N_EPOCHS)
+            make = median_gas if self.kind == "NG" else median_means
+            return make(self.K, plan.short(n_epochs, 10), **shared)
+        if self.how == COMBINED:
+            return (relational_gas if self.kind == "NG" else relational_means)(self.K, **shared)
+        return (our_gas if self.kind == "NG" else our_means)(self.K, **shared)
 
 
-def chapter(K: int) -> Setting:
-    """The chapter's method as far as it is stated."""
-    return Setting(K, annealing="median")
+REFINED = (("refine", "swap"),)
 
 
-def means(K: int, annealing: str = "median", refine: str | None = None) -> Setting:
-    """Supervised median K-means."""
-    return Setting(K, "K-means", annealing, refine=refine)
+def gas(K: int) -> list[Setting]:
+    """Neural gas: the chapter's, our default, the same refined, and with combinations of the data."""
+    return [Setting(K, how=CHAPTERS), Setting(K), Setting(K, changed=REFINED), Setting(K, how=COMBINED)]
 
 
-def rivals(K: int) -> list[Setting]:
-    """K-means as the chapter has it, as our default, and refined."""
-    return [means(K), means(K, "auto"), means(K, "auto", "swap")]
-
-
-def candidates(K: int) -> list[Setting]:
-    """Neural gas as one might set it; the best is chosen by cross-validation within the training half a.
-
-    Fewer for many prototypes, where a map takes long.
-    """
-    few = [
-        *(chapter(K), Setting(K, annealing="median", sigma_start=5.0), Setting(K), Setting(K, neighborhood="gaussian")),
-        *(Setting(K, beta=beta, refine="swap") for beta in (0.1, 0.05, 0.02)),
-    ]
-    if K > MANY:
-        return [*few, Setting(K, beta=0.02)]
+def means(K: int) -> list[Setting]:
+    """K-means: the chapter's without labels and with, our default, the same refined, and with combinations."""
     return [
-        *few,
-        *(Setting(K, beta=beta, sigma_start=sigma) for beta, sigma in ((0.1, 10.0), (0.05, None), (0.05, 10.0))),
-        *(Setting(K, beta=0.05, sigma_start=sigma, neighborhood="gaussian") for sigma in (None, 3.0)),
+        Setting(K, "K-means", CHAPTERS, 1.0),
+        Setting(K, "K-means", CHAPTERS),
+        Setting(K, "K-means"),
+        Setting(K, "K-means", changed=REFINED),
+        Setting(K, "K-means", COMBINED),
     ]
+
+
+def rival(K: int) -> Setting:
+    """The K-means that the chapter sets beside neural gas of K prototypes: without labels at 100, with them at 500."""
+    return Setting(K, "K-means", CHAPTERS, 1.0 if K <= 100 else 0.1)
 
 
 def one(plan: Plan, setting: Setting, train: IntArray, test: IntArray, seed: int) -> Record:
     """One map of the strings `train`, judged on the strings `test`."""
     D, y = plan.chromosome_matrix, plan.chromosomes.y
-    map_ = setting.map(seed, plan.short(setting.n_epochs, 10), plan.threads)
     within = np.ascontiguousarray(D[np.ix_(train, train)])
-    return judged(map_, setting.beta, within, y[train], D[np.ix_(test, train)], y[test], scaled=setting.scaled)
+    across = D[np.ix_(test, train)]
+    return judged(setting.map(seed, plan), setting.beta, within, y[train], across, y[test], scaled=setting.scaled)
 
 
 def medoids(plan: Plan, K: int, train: IntArray, test: IntArray, seed: int) -> Record:
@@ -143,14 +124,6 @@ def tenfold(plan: Plan) -> list[tuple[IntArray, IntArray]]:
     return list(RepeatedStratifiedKFold(n_splits=10, n_repeats=repeats, random_state=plan.seed).split(y, y))
 
 
-def within_a(plan: Plan) -> list[tuple[IntArray, IntArray]]:
-    """Three folds of part a alone, repeated: what a setting may be chosen on before b is looked at."""
-    a, _ = halves(plan)[0]
-    y = plan.chromosomes.y[a]
-    splitter = RepeatedStratifiedKFold(n_splits=3, n_repeats=plan.short(3, 1), random_state=plan.seed)
-    return [(a[train], a[test]) for train, test in splitter.split(y, y)]
-
-
 def sizes(plan: Plan) -> tuple[int, ...]:
     """Numbers of prototypes; a quick run has few strings."""
     return (40,) if plan.quick else SIZES
@@ -161,87 +134,56 @@ def about(plan: Plan) -> Record:
     return {"N": len(plan.chromosomes.y), "classes": len(plan.chromosomes.class_names)}
 
 
-def tuning_stage(plan: Plan, runs: Runs) -> list[Task]:
-    """Every candidate of the smaller map on folds within part a."""
-    return [
-        task("data", 0, about, plan),
-        *(
-            task(TUNING + setting.name, run, one, plan, setting, *fold, plan.seed + run)
-            for setting in candidates(sizes(plan)[0])[: plan.short(99, 3)]
-            for run, fold in enumerate(within_a(plan))
-        ),
-    ]
-
-
-def chosen(runs: Runs, K: int) -> Setting:
-    """The setting of highest mean accuracy in the tuning, which is of the smaller map, with K prototypes."""
-    tuned = [setting for size in (40, 100) for setting in candidates(size) if TUNING + setting.name in runs.records]
-    best = max(tuned, key=lambda setting: runs.values(TUNING + setting.name, "learned").mean(), default=Setting(K))
-    return replace(best, K=K)
-
-
-def tried(runs: Runs, K: int) -> list[Setting]:
-    """The candidates and the chosen setting, each once."""
-    return list(dict.fromkeys([*candidates(K), chosen(runs, K)]))
-
-
-def accuracy(runs: Runs, how: str, name: str) -> NDArray[np.float64]:
-    """(n,) learned labels where labels guided the map, posterior ones elsewhere; by halves the mean of both."""
-    measure = "learned" if "supervised" in name else "posterior"
-    values = runs.values(how + name, measure)
-    return by_seed(values) if how == HALVES else values
-
-
-def best(runs: Runs, K: int) -> Setting:
-    """The candidate that is best on the halves it is reported for."""
-    ran = [setting for setting in tried(runs, K) if HALVES + setting.name in runs.records]
-    return max(ran, key=lambda setting: accuracy(runs, HALVES, setting.name).mean())
-
-
-def compared(runs: Runs, K: int) -> list[Setting]:
-    """The chapter's method, our default, the same refined, the setting chosen within part a, and the best on both
-    halves, each once."""
-    refined = Setting(K, refine="swap")
-    return list(dict.fromkeys([chapter(K), Setting(K), refined, chosen(runs, K), best(runs, K)]))
-
-
 def halves_stage(plan: Plan, runs: Runs) -> list[Task]:
-    """Every candidate, K-means, FasterPAM and neighbours, a to b and back, for every seed: run 2 s + direction."""
-    tasks = []
+    """Every map, FasterPAM and neighbours, a to b and back, for every seed: run 2 s + direction."""
+    tasks = [task("data", 0, about, plan)]
     for K in sizes(plan):
-        gases = tried(runs, K)[: plan.short(99, 3)]
         for direction, split in enumerate(halves(plan)):
             for s in range(plan.runs_of(3, 1)):
                 run, seed = 2 * s + direction, plan.seed + s
-                for setting in (*gases, *rivals(K)):
+                for setting in (*gas(K), *means(K)):
                     tasks.append(task(HALVES + setting.name, run, one, plan, setting, *split, seed))
                 if has_kmedoids():
                     name = f"{HALVES}K={K}, FasterPAM, posterior labels"
                     tasks.append(task(name, run, medoids, plan, K, *split, seed))
     for direction, split in enumerate(halves(plan)):
-        for k in (1, 12):
-            tasks.append(task(f"{HALVES}{k}-NN", direction, nearest, plan, k, *split))
+        for k, name in ((1, ONE), (12, TWELVE)):
+            tasks.append(task(HALVES + name, direction, nearest, plan, k, *split))
     return [*tasks, task("1-NN, leave one out", 0, nearest_other, plan)]
 
 
 def tenfold_stage(plan: Plan, runs: Runs) -> list[Task]:
-    """Neural gas as compared, K-means, FasterPAM and 12-NN on ten folds, repeated."""
+    """The same maps, FasterPAM and 12-NN on ten folds, repeated."""
     if plan.quick:
         return []
     tasks = []
-    for K in sizes(plan):
-        settings = [*compared(runs, K), *rivals(K)]
-        for run, split in enumerate(tenfold(plan)):
-            for setting in settings:
+    for run, split in enumerate(tenfold(plan)):
+        for K in sizes(plan):
+            for setting in (*gas(K), *means(K)):
                 tasks.append(task(TENFOLD + setting.name, run, one, plan, setting, *split, plan.seed + run))
             if has_kmedoids():
                 name = f"{TENFOLD}K={K}, FasterPAM, posterior labels"
                 tasks.append(task(name, run, medoids, plan, K, *split, plan.seed + run))
-    for run, split in enumerate(tenfold(plan)):
-        tasks.append(task(f"{TENFOLD}12-NN", run, nearest, plan, 12, *split))
+        tasks.append(task(TENFOLD + TWELVE, run, nearest, plan, 12, *split))
     return tasks
+
+
+def accuracy(runs: Runs, how: str, name: str) -> NDArray[np.float64]:
+    """(n,) learned labels where labels guided the map, posterior ones elsewhere; by halves the mean of both."""
+    values = runs.values(how + name, "learned" if ", supervised" in name else "posterior")
+    return by_seed(values) if how == HALVES else values
+
+
+def gain_over(runs: Runs, how: str, setting: Setting, other: Setting) -> NDArray[np.float64]:
+    """(n,) accuracy of one setting above another's, split by split; empty where one is missing."""
+    return paired(accuracy(runs, how, setting.name), accuracy(runs, how, other.name))
 
 
 def by_seed(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n_seeds,) the mean of both directions of each seed."""
     return values.reshape(-1, 2).mean(axis=1) if len(values) % 2 == 0 else values
+
+
+def sizes_of(runs: Runs, how: str) -> list[int]:
+    """The numbers of prototypes that were run."""
+    return sorted({int(setting.removeprefix(how + "K=").split(",")[0]) for setting in runs.settings(how + "K=")})

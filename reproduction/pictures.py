@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from medianmap.datasets import load_iris
-from medianmap.estimators.batch import BatchNeuralGas
-from medianmap.estimators.median import MedianNeuralGas
 from medianmap.explore.refits import standard_error
 from medianmap.utils.files import atomic
 from medianmap.utils.loading import require
 from medianmap.utils.palette import FILLS, LINES
 
 from . import proteins, speed
+from .maps import batch_gas, median_gas
 from .runs import Runs
 
 Draw = Callable[[Any, Runs], Any]
@@ -26,10 +25,8 @@ def iris_picture(plt: Any, runs: Runs) -> Any:
     """The chapter's projection to the third and fourth dimension, with the prototypes of both maps."""
     data = load_iris()
     maps = {
-        "batch NG": BatchNeuralGas(6, random_state=0).fit(data.X),
-        "median NG, best of 30 starts": MedianNeuralGas(
-            6, metric="sqeuclidean", annealing="median", n_init=30, random_state=0
-        ).fit(data.X),
+        "batch NG": batch_gas(6, 100, random_state=0).fit(data.X),
+        "median NG, best of 30 starts": median_gas(6, 100, metric="sqeuclidean", n_init=30, random_state=0).fit(data.X),
     }
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharex=True, sharey=True, layout="constrained")
     for axis, (name, map_) in zip(axes, maps.items(), strict=True):
@@ -46,20 +43,26 @@ def iris_picture(plt: Any, runs: Runs) -> Any:
 
 
 def beta_picture(plt: Any, runs: Runs) -> Any:
-    """Accuracy against beta with a band of one standard error; dotted the unsupervised maps."""
+    """Accuracy against beta with a band of one standard error, learned labels and, with a +, posterior ones as in the
+    chapter; dotted the unsupervised maps."""
     grid = proteins.grid_of(runs)
+    maps = list(
+        dict.fromkeys(name.removesuffix(proteins.RAW).removesuffix(proteins.SCALED) for name in proteins.CURVES)
+    )
     scales = [s for s in (proteins.RAW, proteins.SCALED) if any(name.endswith(s) for name in runs.records)]
     figure, axes = plt.subplots(1, len(scales), figsize=(4.8 * len(scales), 4), sharey=True, layout="constrained")
     for axis, scale in zip(np.atleast_1d(axes), scales, strict=True):
         names = [name for name in proteins.CURVES if name in runs.records and name.endswith(scale)]
-        for k, name in enumerate(names):
+        for name in names:
+            color = LINES[maps.index(name.removesuffix(scale))]
             for labeling, line in (("learned", "-o"), ("posterior", "--+")):
                 values = runs.values(name, labeling)
                 mean, error = values.mean(axis=0), standard_error(values.T)
-                label = name.removesuffix(scale) + (", posterior labels" if labeling == "posterior" else "")
-                axis.plot(grid, mean, line, color=LINES[k], markersize=4, label=label)
-                axis.fill_between(grid, mean - error, mean + error, color=LINES[k], alpha=0.15, linewidth=0)
-            axis.axhline(float(runs.values(name, "posterior")[:, 0].mean()), linestyle=":", color=LINES[k])
+                label = name.removesuffix(scale) if labeling == "learned" else None
+                axis.plot(grid, mean, line, color=color, markersize=4, linewidth=1.2, label=label)
+                axis.fill_between(grid, mean - error, mean + error, color=color, alpha=0.12, linewidth=0)
+            axis.axhline(float(runs.values(name, "posterior")[:, 0].mean()), linestyle=":", color=color)
+        axis.plot([], [], "--+", color="black", markersize=4, label="the same, posterior labels")
         axis.set_title(scale.removeprefix(", "), fontsize="medium")
         axis.set_xlabel("beta: 1 is the data alone, towards 0 the labels")
         axis.grid(alpha=0.3)

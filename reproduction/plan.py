@@ -43,13 +43,15 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Plan:
-    """runs : of every experiment; None for each part's own number. folder : of the user's data, None without."""
+    """runs : of every experiment; None for each part's own number. folder : of the user's data, None without.
+    only_page : run nothing, and write the page of the runs that are there, however many."""
 
     folder: Path | None = None
     runs: int | None = None
     quick: bool = False
     seed: int = 0
     threads: int | None = None
+    only_page: bool = False
 
     def runs_of(self, full: int, quick: int) -> int:
         """How many runs: as asked for, or the part's own number."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ from .plan import Record, Task
 class Runs:
     """The records of one part, by setting and number of run."""
 
-    def __init__(self, lines: Journal | None = None) -> None:
+    def __init__(self, lines: Journal | None = None, day: str = "") -> None:
         self.journal = lines
         self.records: dict[str, dict[int, Record]] = {}
+        self.day = day  # on which they were begun
 
     def add(self, setting: str, run: int, record: Record) -> None:
         """Keep a record, and write its line before anything else is done."""
@@ -57,11 +59,12 @@ class Runs:
 def open_runs(path: Path, about: dict[str, Any]) -> Iterator[Runs]:
     """The runs in `path`, going on with those of an earlier process if they were begun with the same `about`."""
     with journal(path, path) as lines:
-        runs = Runs(lines)
         if lines.resumes(about, _differs, "give another folder with -o, or remove that file."):
+            runs = Runs(lines, str(lines.began.get("day", "")))
             runs.load(lines.lines)
         else:
-            lines.begin(about)
+            runs = Runs(lines, date.today().isoformat())
+            lines.begin({**about, "day": runs.day})
         yield runs
 
 

@@ -1,23 +1,26 @@
 """`python -m reproduction`: its protocol pieces against oracles, its journal, its sentences, and the front door."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from support.extras import optional
 from support.maps import blob_distances
+from support.records import chromosome_runs
 
 from medianmap import MedianNeuralGas, PrototypeClassifier
-from reproduction import PARTS, Plan, chromosomes, proteins, reproduce, speed, study
-from reproduction import chromosomes_page as page_of
+from reproduction import PARTS, Plan, proteins, reproduce, tables
 from reproduction.__main__ import run as main
 from reproduction.command import NAMES
+from reproduction.items import GROUPS, items
 from reproduction.judging import affinity, faster_pam, judged, judged_medoids, leave_one_out, neighbours, share
 from reproduction.page import page, wrapped
-from reproduction.plan import Labelled, Task
+from reproduction.plan import Task
 from reproduction.runs import Runs, open_runs, run_all
-from reproduction.tables import Claim, Figure, above, agrees, as_mean, figure, figure_table, markdown
+from reproduction.tables import FAILS, HOLDS, OPEN, Claim, Figure, as_mean, claim, figure, figure_table, markdown
 
 
 def run(*args):
@@ -33,26 +36,19 @@ def blobs(rng):
     return D, (D[:, [0, 1, 2]].argmin(axis=1)).astype(np.intp)
 
 
-def runs_of(**settings):
-    """Runs from lists of records by setting."""
-    runs = Runs()
-    for setting, records in settings.items():
-        for run, record in enumerate(records):
-            runs.add(setting, run, record)
-    return runs
-
-
 # Tables
 
 
 def test_a_figure_is_a_mean_with_its_standard_error():
-    (one,) = figure("iris", "accuracy", np.array([0.9, 0.94, 0.92, 0.96]), 0.92)
+    values = np.array([0.9, 0.94, 0.92, 0.96])
+    (one,) = figure("iris", "accuracy", values, "0.92")
     assert one.ours == pytest.approx(0.93)
-    assert one.error == pytest.approx(np.std([0.9, 0.94, 0.92, 0.96], ddof=1) / 2)
-    assert one.cells() == ("accuracy", "0.930 ± 0.013", "4", "0.920", "+0.010")
+    assert one.error == pytest.approx(np.std(values, ddof=1) / 2)
+    # Without a number of its own the chapter's mean is taken to be of as many runs.
+    assert one.cells() == ("accuracy", "0.930 ± 0.013", "4", "0.92", "+0.010 ± 0.018", "agrees")
     assert figure("iris", "nothing", np.zeros(0)) == []
     alone = Figure("iris", "alone", 0.5, 0.0, 1)
-    assert alone.cells() == ("alone", "0.500", "1", "", "")
+    assert alone.cells() == ("alone", "0.500", "1", "", "", "")
     assert alone.as_record()["difference"] is None
 
 
@@ -63,13 +59,29 @@ def test_tables_of_markdown():
     assert as_mean(np.zeros(0)) == "–"
 
 
-def test_claims_and_verdicts_follow_the_numbers():
-    assert above("p", "accuracy", np.array([0.96, 0.94]), 0.95)[0].holds
-    assert not above("p", "accuracy", np.array([0.93, 0.94]), 0.95)[0].holds
-    assert above("p", "accuracy", np.zeros(0), 0.95) == []
-    assert agrees(41.0, 40.96, 0.1, 0.3) == "agrees with the chapter within 0.3"
-    assert agrees(44.0, 40.96, 0.1, 0.3) == "is 3.040 above the chapter's"
-    assert agrees(40.0, 40.96, 0.5, 0.3).startswith("is 0.960 below the chapter's; that is within two")
+def test_a_figure_agrees_within_t_standard_errors_and_half_a_unit():
+    """Worked by hand: 10 runs, standard error 0.01, the chapter's mean of 40 runs: t = 2.262, sqrt(1 + 10/40)."""
+    edge = 2.2622 * 0.01 * np.sqrt(1.25) + 0.005
+    for difference, verdict in ((0.99, "agrees"), (-0.99, "agrees"), (1.01, "**above**"), (-1.01, "**below**")):
+        one = Figure("p", "w", 0.89 + difference * edge, 0.01, 10, "0.89", chapter_runs=40)
+        assert one.verdict == verdict
+        assert one.error_of_difference == pytest.approx(0.01 * np.sqrt(1.25))
+    assert Figure("p", "w", 0.8951, 0.0, 10, "0.89").verdict == "**above**"  # known to half a unit: 0.885 to 0.895
+    assert Figure("p", "w", 0.8949, 0.0, 10, "0.89").verdict == "agrees"
+    assert Figure("p", "w", 0.1, 0.0, 1, "0.89").verdict == ""  # one run has no error bar
+    # The chapter's single run spreads like any of ours: ten runs of standard deviation 0.1 say little against it.
+    assert Figure("p", "w", 0.70, 0.1 / np.sqrt(10), 10, "0.89", chapter_runs=1).verdict == "agrees"
+
+
+def test_claims_follow_the_sign_and_the_standard_error():
+    at = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    limit = tables.far(6) * np.std(at, ddof=1) / np.sqrt(6)
+    assert tables.far(6) == pytest.approx(2.5706, abs=1e-4)  # Student's t for 95% and 5 degrees of freedom
+    for shift, verdict in ((1.01, HOLDS), (0.99, OPEN), (-0.99, OPEN), (-1.01, FAILS)):
+        (found,) = claim("p", "w", at + shift * limit)
+        assert found.verdict == verdict
+        assert found.holds == (verdict == HOLDS)
+    assert claim("p", "w", np.zeros(1)) == []
 
 
 # Judging
@@ -171,121 +183,6 @@ def test_other_runs_are_not_mixed_in(tmp_path):
         pass
 
 
-# What is said
-
-
-def test_the_chapters_ratios():
-    best = {name: round(max(ratios.values()), 1) for name, ratios in speed.CHAPTER.items()}
-    assert best == {("SOM", 100): 40.7, ("SOM", 484): 32.3, ("NG", 100): 5.5, ("NG", 500): 4.4}
-
-
-@pytest.mark.parametrize(("ratio", "said"), [(2.0, True), (50.0, False)])
-def test_speed_sentences_follow_the_numbers(ratio, said):
-    searches = speed.searches("NG")
-    record = {f"{s}: {what}": ratio for s in searches for what in ("mean_ms", "ratio", "terms")}
-    runs = runs_of(**{"NG, K=100": [{"N": 4400, "simulated": False, **record}]})
-    text = " ".join(speed.sentences(runs))
-    assert ("gain less over `standard`" in text) == said
-    assert ("`stop-coarse` (median NG, K=100)" in text) == said
-    assert "`stop` (" not in text  # 1.01 in the chapter
-    assert speed.claims(runs)[0].holds != said
-    assert len(speed.table(runs)) == len(searches) + 5
-
-
-def test_settings_have_names_of_their_own():
-    """A name is a key of the journal: two settings of one name would share their runs."""
-    settings = [s for K in (40, 100, 500) for s in chromosomes.candidates(K)]
-    settings += [other for K in (40, 100, 500) for other in chromosomes.rivals(K)]
-    settings += [s for base in study.BASES.values() for s in study.changes(base).values()]
-    assert len({s.name for s in set(settings)}) == len(set(settings))
-
-
-def chromosome_runs(gas, means, folds=10):
-    """Runs in which every gas and every K-means has one accuracy."""
-    runs = Runs()
-    runs.add("data", 0, {"N": 4400, "classes": 22})
-    for K in (100, 500):
-        maps = dict.fromkeys(chromosomes.candidates(K), gas) | dict.fromkeys(chromosomes.rivals(K), means)
-        for setting, accuracy in maps.items():
-            record = {"learned": accuracy, "posterior": accuracy, "quantization_error": 9.0}
-            for r in range(3):
-                if K == 100 and setting.kind == "NG":
-                    runs.add(chromosomes.TUNING + setting.name, r, record)
-            for r in range(4):
-                runs.add(chromosomes.HALVES + setting.name, r, record)
-            for r in range(folds):
-                runs.add(chromosomes.TENFOLD + setting.name, r, record)
-    for how in (chromosomes.HALVES, chromosomes.TENFOLD):
-        runs.add(how + "12-NN", 0, {"posterior": 0.945})
-    return runs
-
-
-def test_chromosome_sentences_follow_the_numbers():
-    high, low = chromosome_runs(0.95, 0.9, folds=20), chromosome_runs(0.8, 0.9)
-    assert all(claim.holds for claim in page_of.claims(high))
-    assert [c.holds for c in page_of.claims(low) if "12-NN" not in c.what].count(True) == 0
-    good, bad = " ".join(page_of.sentences(high)), " ".join(page_of.sentences(low))
-    assert "is missed" not in good
-    assert "within 0.005 of the chapter's or above it" in good
-    assert "K=100: 0.86 by halves is missed by 0.0600; tried were" in bad
-    assert "stays 0.090 below the chapter's 0.89, although 12-NN reaches" in bad
-    assert "over all strings, 2 times with other folds; a run is a fold" in good
-    assert "over all strings; a run is a fold" in bad
-    assert "chapter's order" not in good
-    assert "K=100: the chapter's order, neural gas above K-means, is not found under its annealing" in bad
-    assert "from K/2, nor under our default." in bad
-    assert "K=500: refined by swaps, neural gas is 0.1000 below K-means on the same folds, more than two" in bad
-    assert "(21 classes would be 4200" in good
-    assert any(f.chapter == 0.93 and f.ours == pytest.approx(0.95) for f in page_of.figures(high))
-    assert len(page_of.directions(high)) > 10
-
-
-def test_study_lines_are_differences_on_the_same_runs():
-    runs = Runs()
-    for base, start in study.BASES.items():
-        for k, what in enumerate(study.changes(start)):
-            for r in range(2):
-                record = {"learned": 0.8 + 0.01 * k + 0.001 * r, "posterior": 0.5, "quantization_error": 100.0 - k}
-                runs.add(f"{study.STUDY}{base}, {what}", r, record)
-    lines = study.lines(runs)
-    assert "| our default | sigma_start 2 | +0.0100 ± 0.0000 | -1 ± 0 |" in lines
-    said = "\n".join(lines)
-    assert "moves accuracy by +0.0000 ± 0.0000 and multiplies the quantization error by 1.000" in said
-    assert "more than the way of annealing." in said
-    assert "Better than our default by more than 0.005 and two standard errors: 'sigma_start 2' (+0.0100" in said
-    for record in (records[r] for s, records in runs.records.items() for r in records):
-        record["learned"] = 0.8
-    assert "speak for no other default" in "\n".join(study.lines(runs))
-    assert study.lines(Runs()) == []
-
-
-@pytest.mark.parametrize(
-    ("guided", "words"),
-    [(0.95, "labels help, by 0.100"), (0.75, "labels hurt"), (0.85, "labels make no clear difference")],
-)
-def test_protein_sentences_follow_the_numbers(guided, words):
-    noise = [0.0, 0.002, -0.002]
-    record = [{"learned": [0.85 + e, guided - e], "posterior": [0.85 + e, 0.85]} for e in noise]
-    runs = runs_of(**{proteins.MEDIAN + proteins.RAW: record, "betas": [{"betas": [1.0, 0.5]}],
-                      "data": [{"N": 213, "classes": 4}], "1-NN": [{"posterior": 0.98}] * 3})  # fmt: skip
-    said = " ".join(proteins.sentences_of("proteins", runs))
-    assert words in said
-    assert "213 globins of 4 families" in said
-    assert "inside the chapter's [0.5, 0.9]" in said
-    assert proteins.claims_of("proteins", runs)[0].holds == (guided == 0.95)
-    gain = next(f for f in proteins.figures_of("proteins", runs) if "gain" in f.what)
-    assert gain.ours == pytest.approx(guided - 0.85)
-    assert gain.chapter == 0.10
-
-
-def test_a_curve_is_judged_beta_by_beta(blobs):
-    D, y = blobs
-    record = proteins.curve(Labelled(np.tile(D, (2, 2)), np.tile(y, 2)), proteins.MEDIAN + proteins.RAW,
-                            np.arange(60), np.arange(60, 120), 0, Plan(quick=True))  # fmt: skip
-    assert {len(values) for values in record.values()} == {len(proteins.betas(Plan(quick=True)))}
-    assert min(record["learned"][1:]) > 0.9
-
-
 def test_paragraphs_are_wrapped_and_tables_are_not():
     assert wrapped("| " + "cell " * 40 + "|").count("\n") == 0
     lines = wrapped("word " * 40).split("\n")
@@ -300,7 +197,35 @@ def test_pages_say_what_does_not_hold():
     assert "Not run: iris" in text
     assert "reproduction-chromosomes.svg" not in text
     assert "Nothing is judged after a quick run" in page({"chromosomes": runs}, set(), Plan(quick=True))
-    assert Claim("p", "w", "m", True).holds
+    assert Claim("p", "w", "m", HOLDS).holds
+
+
+def test_pages_say_which_parts_are_of_an_earlier_day():
+    runs, other = chromosome_runs(0.8, 0.9), Runs()
+    runs.day, other.day = "2026-11-16", "2026-11-19"
+    text = " ".join(page({"chromosomes": runs, "starts": other}, set(), Plan()).split())
+    assert "not run again since, so that the code may have changed: chromosomes (2026-11-16)." in text
+    assert "Runs begun on 2026-11-16." in text
+    assert "Of an earlier day" not in page({"chromosomes": runs}, set(), Plan())
+
+
+def heading(line):
+    """The anchor of a heading, as it is made of its words."""
+    words = "".join(c for c in line.lstrip("# ").lower() if c.isalnum() or c in " -_")
+    return words.strip().replace(" ", "-")
+
+
+def test_the_list_of_items_leads_somewhere():
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    links = re.findall(r"\]\(([^)#]*)(#[^)]*)?\)", "\n".join(items()))
+    assert len(links) > 20
+    for name, anchor in links:
+        target = docs / (name or "reproduction.md")
+        assert target.exists(), name
+        if anchor:
+            lines = target.read_text().splitlines()
+            assert anchor[1:] in {heading(line) for line in lines if line.startswith("#")}, anchor
+    assert all(len(rows) > 5 for _, rows in GROUPS)
 
 
 # The front door
@@ -353,6 +278,16 @@ def test_the_same_command_runs_nothing_twice(quick, capsys, monkeypatch):
     assert "left out, since your own data are needed with --data: chromosomes, proteins." in said.err
     assert f"Wrote {folder / 'reproduction.md'}" in said.err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_page_of_what_there_is_runs_nothing(quick, tmp_path, monkeypatch):
+    lines = (quick[0] / "quick-iris.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "quick-iris.jsonl").write_text("".join(lines[:-3]))  # some runs are missing
+    monkeypatch.setattr("reproduction.runs.Runs.add", lambda *_: pytest.fail("something was run"))
+    assert run("--quick", "--page", "-o", tmp_path, "-q") == 0
+    text = (tmp_path / "reproduction.md").read_text()
+    assert "## Iris" in text
+    assert "Not run: breast-cancer" in text
 
 
 def test_an_interrupted_command_says_how_to_go_on(tmp_path, capsys):

@@ -64,6 +64,9 @@ class Winner(Assignment):
 class Rank(Assignment):
     """A[j, i] = m_i h(rank_ij) / h(min_i rank_ij): rank 0 is the nearest, ties go to the lower prototype index.
 
+    The chapter counts the prototypes that are strictly nearer, so that tied ones share a rank; two of them on one point
+    would then have the same weights for ever. By index they have different ranks, and part.
+
     Dividing by the weight of the prototype's smallest rank scales a row of A, which changes neither its argmin nor its
     mean, but keeps a prototype that is nobody's winner from losing all its weight when sigma is small. While prototypes
     stand still only sigma changes, and the ranks of the last epoch serve again; where few moved, they are brought up to

@@ -33,7 +33,7 @@ def som_cost(smoothed_minimum: FloatArray, m: FloatArray) -> float:
 
 
 def quantization_error(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
-    """0.5 sum_i m_i min_j G[i, j], as the chapter reports it (a sum, not divided by N)."""
+    """0.5 sum_i m_i min_j G[i, j]. The chapter's formula divides this by N; the figures that it reports are the sum."""
     return 0.5 * inertia(G, sample_weight)
 
 

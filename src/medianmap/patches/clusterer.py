@@ -62,7 +62,7 @@ class PatchClusterer(
     warm_start : bool, default=True
         Whether a patch starts from the prototypes before it, warmed up a little (neural gas: sigma = K/15, SOM:
         1.5 sigma_end), and cools in a tenth of the epochs; so the lattice of a SOM keeps its orientation. False anneals
-        every patch from a new start. Only for `merge="sequential"`.
+        every patch from a new start, as the chapter's algorithm says to the letter. Only for `merge="sequential"`.
     shuffle : bool, default=False
         Whether points are taken in random order rather than as they come. Not for streams.
     compute_labels : bool, default=True
