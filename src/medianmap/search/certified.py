@@ -47,7 +47,7 @@ class CertifiedFinder(Finder):
         self.weights, self.bounds, self.X, self.terms, self.n_jobs = weights, bounds, X, terms, n_jobs
         self.upper = upper
         self.evaluated = 0  # candidates that were evaluated canonically
-        self.placed: tuple[IntArray, FloatArray] | None = None  # where the prototypes are now, at most at which costs
+        self.placed: tuple[IntArray, FloatArray] | None = None  # where they are now, upper bounds of their costs
 
     def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
         row = self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j]

@@ -26,7 +26,8 @@ from .frame import RankWeights
 from .lowrank import LowRank
 from .screens import F32, SMALLEST, UNIT, Bounded, Choice, as_float32
 
-# Ranks that the screen of smallest ranks leaves out weigh less than this; rows of D come from further than block sums.
+# Ranks that the screen of smallest ranks leaves out weigh less than this; its work per term, since it reads rows of D
+# from memory, where block sums lie in the caches.
 LIGHT = 0.08
 ROW_COST = 5.5
 # Mean weights of fields below this stay with the remainder, where that saves time.
