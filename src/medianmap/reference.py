@@ -291,11 +291,11 @@ def map_parts(D, w, nd, m):
     field = nearest[:, 0]
     pairs = np.outer(m, m) * (field[:, None] != field)
     E, far = ((D + D.T) / 2)[np.ix_(w[field], w[field])], nd[np.ix_(field, field)]
-    spread = nd[~np.eye(K, dtype=bool)].std() if K > 2 else 0.0
-    if not pairs.any() or spread < 1e-9:
-        return Q, t, 0.0
-    E = E - np.average(E, weights=pairs)
-    return Q, t, np.average(E * far, weights=pairs) / (np.sqrt(np.average(E**2, weights=pairs)) * spread)
+    share = pairs / (pairs.sum() or 1.0)
+    E, mean = E - (share * E).sum(), (share * E).sum()
+    s_E, s_nd = np.sqrt((share * E**2).sum()), nd[~np.eye(K, dtype=bool)].std() if K > 2 else 0.0
+    r = (share * E * far).sum() / (s_E * s_nd) if s_E > 1e-6 * mean and s_nd > 1e-9 else 0.0
+    return Q, t, r
 
 
 def exchange_and_arrange(D, w, nd, m, turn, order, most):

@@ -92,7 +92,9 @@ def test_median_maps_compress_many_points_by_default():
     assert (exact.history_["compression"] == 0).all()
     assert gas.inertia_ <= 1.01 * exact.inertia_
     assert gas.inertia_ == pytest.approx(D[:, gas.medoid_indices_].min(axis=1).sum(dtype=float))
-    few = MedianNeuralGas(12, metric="precomputed", random_state=0).fit(D[:900, :900])
+    enough = MedianNeuralGas(12, metric="precomputed", random_state=0).fit(D[:500, :500])
+    assert enough.history_["compression"][0] > 0
+    few = MedianNeuralGas(12, metric="precomputed", random_state=0).fit(D[:499, :499])
     points = MedianNeuralGas(12, metric="precomputed", random_state=0, annealing="median", n_epochs=2).fit(D)
     for plain in (few, points):
         assert (plain.history_["compression"] == 0).all()

@@ -25,7 +25,7 @@ def weights_of(lattice, sigma):
 def test_the_product_is_that_of_the_weights_and_its_bound_holds(shape, kind, periodic, sigma, rng):
     lattice = make_lattice(shape, kind, periodic)
     H, share = weights_of(lattice, sigma)
-    factors = Factors.of(lattice, sigma, share)
+    factors = Factors(lattice, sigma, share)
     for scale in (1.0, 1e-30, 1e30):
         M = (scale * rng.random((len(H), 600)) ** 4).astype(np.float32)
         found, exact = factors.product(M, 2), H @ M.astype(np.float64)
@@ -43,7 +43,7 @@ def test_winners_are_the_same_without_factors(shape, kind, periodic, rng, monkey
         for GT in (ties, rng.random(ties.shape), rng.random(ties.shape).astype(np.float32)):
             expected = smoothed_winners(GT, H, 1)
             for n_jobs in (1, 2):
-                found = smoothed_winners(GT, H, n_jobs, Factors.of(lattice, sigma, share))
+                found = smoothed_winners(GT, H, n_jobs, Factors(lattice, sigma, share))
                 np.testing.assert_array_equal(found[0], expected[0])
                 np.testing.assert_array_equal(found[1], expected[1])
 

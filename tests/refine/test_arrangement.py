@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.maps import blob_distances
 
-from medianmap import arrange, as_dissimilarity
+from medianmap import arrange, as_dissimilarity, reference
 from medianmap.core.neighborhood import make_lattice
 from medianmap.core.quality import topographic_error
 from medianmap.refine import swap_medoids
@@ -87,6 +87,13 @@ def test_the_assignment_problem_is_the_disorder(rng):
         f = (state.apart * C[np.ix_(p, p)]).sum() - (state.nd * F[np.ix_(p, p)]).sum()
         other = state_of(D, state.w[p], lattice, m)
         assert f + 1 == pytest.approx(other.disorder)
+
+
+def test_exemplars_that_are_all_equally_far_from_each_other_have_no_far_order():
+    D = 0.1 * (1 - np.eye(12))
+    found = arrange(D, np.arange(6), (2, 3))
+    assert (found.far_order, found.before[1]) == (0.0, 0.0)
+    assert reference.map_parts(D, np.arange(6), found.lattice.distances, np.ones(12))[2] == 0.0
 
 
 def test_a_path_is_laid_out_as_a_path(rng):

@@ -222,17 +222,22 @@ def test_certified_equals_standard_on_problems_large_enough_for_every_screen(kin
     n = 1200  # above the size from which the low-rank picture is used
     D = matrix(kind, n, rng).astype(np.float32)
     start = rng.permutation(n)[:24]
-    params = {"n_epochs": 12, "metric": "precomputed", "init": start, "random_state": 0}
+    params = {"n_epochs": 12, "metric": "precomputed", "init": start, "random_state": 0, "annealing": "median"}
     for make in (lambda s: MedianNeuralGas(24, search=s, **params),
-                 lambda s: MedianSOM((4, 6), search=s, annealing="median", **params)):  # fmt: skip
+                 lambda s: MedianSOM((4, 6), search=s, **params)):  # fmt: skip
         fast, slow = make("certified").fit(D), make("gemm").fit(D)
         np.testing.assert_array_equal(fast.medoid_indices_, slow.medoid_indices_)
         np.testing.assert_array_equal(fast.history_["cost"], slow.history_["cost"])
         assert fast.history_["terms"].sum() < slow.history_["terms"].sum()
 
 
-def test_numbers_outside_the_range_of_float32_are_left_to_float64(rng):
-    D = matrix("symmetric", 80, rng) * 1e60
-    fast, slow = (MedianNeuralGas(5, n_epochs=8, search=s, metric="precomputed", random_state=0).fit(D)
-                  for s in ("certified", "standard"))  # fmt: skip
+@pytest.mark.parametrize(
+    ("dissimilarities", "weights"),
+    [(1e60, 1), (1e60, 1e-60), (1e45, 1e-40), (1e-30, 1e40), (1e-39, 1), (1e-60, 1e60), (1, 1e-50), (1e-200, 1e200)],
+)
+def test_numbers_outside_the_range_of_float32_are_left_to_float64(dissimilarities, weights, rng, monkeypatch):
+    monkeypatch.setattr("medianmap.search.rank_screen.SMALLEST_LOW_RANK", (1, 1))
+    D, m = matrix("symmetric", 80, rng) * dissimilarities, rng.uniform(0.5, 2, 80) * weights
+    params = {"metric": "precomputed", "random_state": 0, "n_epochs": 8, "annealing": "median"}
+    fast, slow = (MedianNeuralGas(20, search=s, **params).fit(D, sample_weight=m) for s in ("certified", "standard"))
     np.testing.assert_array_equal(fast.medoid_indices_, slow.medoid_indices_)

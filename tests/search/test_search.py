@@ -130,14 +130,16 @@ def test_the_chapters_ideas_save_terms(rng):
     x = np.sort(rng.random(300))
     D = np.abs(np.subtract.outer(x, x))
 
+    params = {"metric": "precomputed", "n_epochs": 20, "random_state": 0, "annealing": "median"}
+
     def terms(estimator):
         return estimator.fit(D).history_["terms"].sum()
 
-    som = {s: terms(MedianSOM((1, 20), metric="precomputed", n_epochs=20, random_state=0, search=s, annealing="median"))
+    som = {s: terms(MedianSOM((1, 20), search=s, **params))
            for s in ("standard", "blocksum", "bound-self", "bound-all", "bound-all-stop")}  # fmt: skip
     assert som["standard"] > 5 * som["blocksum"]
     assert som["blocksum"] > som["bound-all"] > 0.5 * som["bound-all-stop"]
-    gas = {s: terms(MedianNeuralGas(20, metric="precomputed", n_epochs=20, random_state=0, search=s))
+    gas = {s: terms(MedianNeuralGas(20, search=s, **params))
            for s in ("standard", "stop", "stop-candidates", "stop-fine", "stop-coarse")}  # fmt: skip
     assert gas["standard"] > gas["stop"] > gas["stop-candidates"] > gas["stop-fine"]
     assert gas["stop-coarse"] < 0.5 * gas["standard"]

@@ -69,6 +69,18 @@ def test_a_pack_gives_the_code_back_and_nothing_is_compiled(made, tmp_path):
     assert told == ["loops.doubled"]
 
 
+def test_a_pack_is_read_once(made, tmp_path):
+    """Later reads would meet those of other processes, forked from this one, or a file that was replaced."""
+    function, loop = made
+    loop(1.5)
+    path = tmp_path / "pack.zip"
+    write_pack(path, [loop])
+    pack = Pack(path)
+    path.write_bytes(b"")
+    (types,) = loop.overloads
+    assert pack.found(function, types) is not None
+
+
 def test_a_pack_is_for_the_source_that_it_was_made_of(made, tmp_path):
     function, loop = made
     loop(1.5)

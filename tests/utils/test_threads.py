@@ -11,6 +11,7 @@ from support.maps import blobs
 from threadpoolctl import threadpool_info
 
 from medianmap import MedianKMeans
+from medianmap.utils import threads
 from medianmap.utils.files import atomic
 from medianmap.utils.threads import limited, n_threads, run_chunks
 
@@ -121,3 +122,19 @@ def test_small_work_is_done_at_once_and_longer_work_in_threads():
         run_chunks(long_work, chunks, 2)
     assert threading.get_ident() not in seen
     assert len(seen) == 2
+
+
+def test_small_work_is_known_where_waking_threads_takes_long(monkeypatch):
+    """As on a busy machine: else what was handed out once would be handed out for ever."""
+    handed_out = []
+
+    class Slow:
+        def map(self, work, groups):
+            time.sleep(10 * threads.WAKING)
+            handed_out.append(len(groups))
+            return map(work, groups)
+
+    monkeypatch.setattr(threads, "_pool", lambda n: Slow())
+    for _ in range(50):
+        run_chunks(lambda part: None, [slice(0, 1), slice(1, 2)], 2)
+    assert 1 <= len(handed_out) < 50

@@ -114,7 +114,7 @@ class OnLattice(Assignment):
         Z = self.lattice.row_sums(sigma, self.neighborhood) if self.normalized else np.ones(len(H))
         share = Z.min() / Z
         H = H * share[:, None]
-        factors = Factors.of(self.lattice, sigma, share) if self.neighborhood == "gaussian" else None
+        factors = Factors(self.lattice, sigma, share) if self.neighborhood == "gaussian" else None
         winner, minimum = smoothed_winners(G.T, H, factors=factors)
         W = np.ascontiguousarray(H.T)  # row = prototype, column = field
         weights = FieldWeights(W, winner, m)

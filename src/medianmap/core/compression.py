@@ -33,7 +33,7 @@ from .spaces import RelationalSpace, Space
 logger = logging.getLogger("medianmap")
 
 # What "auto" takes: numbers per point, and the least number of points for which they are used.
-RANK, SMALLEST = 64, 1000
+RANK, SMALLEST = 64, 500
 # Landmarks per number: with four the error is that of a randomised range finder, which reads all of D three times.
 LANDMARKS = 4
 # The largest error that costs nothing, as a share of the dissimilarity to the nearest of K random points.

@@ -234,7 +234,7 @@ class CompressedParameters(NeuralGasParameters):
         'int, "auto" or None',
         "How combinations of the data are annealed. None: by all of D. A number r: each point is replaced by r numbers "
         "made from 4 r columns of D, which is many times as fast; training ends with D itself, and what comes out is "
-        'computed from D alone. "auto": 64 numbers from 1000 points on. All of D is taken where it is not symmetric, '
+        'computed from D alone. "auto": 64 numbers from 500 points on. All of D is taken where it is not symmetric, '
         "where the numbers reproduce it too coarsely, and of 4 r points or fewer; `history_` says what was done."
     ))  # fmt: skip
 

@@ -47,7 +47,7 @@ class CertifiedFinder(Finder):
         self.weights, self.bounds, self.X, self.terms, self.n_jobs = weights, bounds, X, terms, n_jobs
         self.upper = upper
         self.evaluated = 0  # candidates that were evaluated canonically
-        self.placed: tuple[IntArray, FloatArray] | None = None  # where the prototypes are now, at most at which costs
+        self.placed: tuple[IntArray, FloatArray] | None = None  # where they are now, upper bounds of their costs
 
     def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
         row = self.bounds.L[j] * (1 - self.bounds.relative) - self.bounds.absolute[j]
@@ -131,8 +131,8 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
             upper = finder.still_at_most(weights, w)
         N = source.shape[0]
         work, terms = screen.options(weights), 0
-        if fields.sums.largest * float(weights.m.sum()) > LARGEST:
-            return product_costs(weights.A, source)  # outside the range of float32
+        if not screen.in_range(weights.m):
+            return product_costs(weights.A, source)
         if X is None:  # a candidate left over costs N evaluations of the metric: bounds as tight as can be
             work = {"dense": work["dense"]}
         while True:
@@ -163,6 +163,10 @@ class FieldScreen:
         self.sums = FieldSums(source.shape[0], D, lambda points: source.block(points, ALL), n_jobs)
         self.n_jobs = n_jobs
         self.choice = Choice({"sparse": 0.7})
+
+    def in_range(self, m: FloatArray) -> bool:
+        """Whether float32 holds all sums for points of the weights m (N,)."""
+        return bool(self.sums.largest * m.sum() <= LARGEST)
 
     def options(self, weights: FieldWeights) -> dict[str, float]:
         """Bring the block sums up to date; the work of each kind of bounds from them."""

@@ -119,10 +119,10 @@ def best_free(some, w, distinct, upper, L, factor, absolute, levels, values, m, 
 
 @kernel
 def settle_distinct(alive, best, cost, w, L, factor, absolute, levels, values, m, X):  # type: ignore[no-untyped-def]
-    """Prototypes in order take the best candidate that no other holds; w becomes their places, cost at least the costs.
+    """Prototypes in order take the best candidate that no other holds; w becomes their places.
 
     best, cost : those of `best_free` before any moved. What is best there still is, unless an earlier prototype took
-    it, or left a place that is better.
+    it, or left a place that is better. cost becomes upper bounds of the costs of the new places.
     """
     N = L.shape[1]
     a, bound, lanes = np.empty(N), np.empty(N, np.float32), np.empty(LANES)

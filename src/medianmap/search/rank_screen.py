@@ -17,22 +17,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.base import panels
+from ..sources.base import FloatArray, panels
 from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 from . import screens
 from .field_sums import FieldSums
 from .frame import RankWeights
 from .lowrank import LowRank
-from .screens import F32, SMALLEST, UNIT, Bounded, Choice, as_float32
+from .screens import F32, LARGEST, SMALLEST, UNIT, Bounded, Choice, as_float32
 
-# Ranks that the screen of smallest ranks leaves out weigh less than this; rows of D come from further than block sums.
+# Ranks that the screen of smallest ranks leaves out weigh less than this; its work per term, since it reads rows of D
+# from memory, where block sums lie in the caches.
 LIGHT = 0.08
 ROW_COST = 5.5
 # Mean weights of fields below this stay with the remainder, where that saves time.
 LIGHT_FIELD = 0.05
 # Work of the low-rank screen per weight and dimension, and of what else looks at every weight, as in screens.py.
 LOW_RANK_COST, WEIGHT_COST = 4.0, 100.0
+# Inverses of smaller dissimilarities and weights are more than float32 holds.
+FAINT = 1e-30
 # A low-rank approximation does not pay for fewer points or prototypes.
 SMALLEST_LOW_RANK = (1000, 20)
 
@@ -46,6 +49,12 @@ class RankScreen:
         self.low_rank: LowRank | None = None
         self.choice = Choice({"ranks": 0.7, "low rank": 1.1})
         self._narrow: tuple[Any, Bounded] | None = None
+
+    def in_range(self, m: FloatArray) -> bool:
+        """Whether float32 holds the largest dissimilarity, the largest weight in m (N,), their inverses, all sums."""
+        largest, heaviest = self.sums.largest, m.max()
+        held = FAINT < min(largest, heaviest) and max(largest, heaviest) < LARGEST
+        return bool(held and largest * m.sum() <= LARGEST)
 
     def options(self, weights: RankWeights) -> dict[str, float]:
         """The work of each screen."""
@@ -91,7 +100,7 @@ class RankScreen:
         winner, alpha = weights.winner, np.empty((K, K), np.float32)
         rows = self.sums.follow(winner, weights.m, K)
         mass = np.bincount(winner, weights.m, K)
-        share = np.divide(1.0, mass, out=np.zeros(K), where=mass > 0).astype(np.float32)
+        share = np.divide(1.0, mass, out=np.zeros(K), where=mass > FAINT).astype(np.float32)
         run_chunks(
             lambda js: _means(weights.rank[js], values[js], m, winner, share, alpha[js]),
             list(panels(K, 32)), self.n_jobs,

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -48,7 +49,8 @@ class Pack:
     """The file, if it fits this process: `found(function, signature)` is the code, as numba keeps it."""
 
     def __init__(self, path: Path) -> None:
-        self.zip = ZipFile(path)
+        # In memory: processes that fork share the place in an open file, and would read in each other's midst.
+        self.zip = ZipFile(BytesIO(path.read_bytes()))
         self.about = json.loads(self.zip.read(ABOUT))
         self.names = set(self.zip.namelist())
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from threading import Event, Lock, local
 from time import perf_counter
 from types import CodeType
@@ -85,33 +85,31 @@ def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: in
         return
     code, size = getattr(work, "__code__", None), chunks[-1].stop - chunks[0].start
     small = _pace.get(code, 1.0) * size < WAKING
-    began = perf_counter()
-    if small:
-        with alone():
-            for chunk in chunks:
-                work(chunk)
-    else:
-        _hand_out(work, chunks, n)
+    seconds = _work_through(work, chunks) if small else _hand_out(work, chunks, n)
     if code is not None:
-        _pace[code] = (perf_counter() - began) / size
+        _pace[code] = seconds / size
 
 
 # Seconds of work for which waking threads and hearing from them does not pay.
 WAKING = 1e-4
-# Seconds that the code of some work took lately for each index of its chunks.
+# Seconds that the code of some work took lately for each index of its chunks, all threads together: what waking them
+# takes is not in it, or small work that was handed out once would seem too long for ever.
 _pace: dict[CodeType | None, float] = {}
 
 
-def _hand_out(work: Callable[[slice], Any], chunks: Sequence[slice], n: int) -> None:
-    """The chunks on n threads."""
-
-    def work_through(group: Sequence[slice]) -> None:
-        with alone():  # work handed out from here would wait for the very threads that wait for it
-            for chunk in group:
-                work(chunk)
-
+def _hand_out(work: Callable[[slice], Any], chunks: Sequence[slice], n: int) -> float:
+    """The chunks on n threads; how many seconds these worked, added up."""
     # One group per thread: handing out every chunk by itself would cost more than small ones take.
-    list(_pool(n).map(work_through, [chunks[k::n] for k in range(n)]))
+    return sum(_pool(n).map(partial(_work_through, work), [chunks[k::n] for k in range(n)]))
+
+
+def _work_through(work: Callable[[slice], Any], chunks: Sequence[slice]) -> float:
+    """The chunks on this thread; how many seconds that took."""
+    began = perf_counter()
+    with alone():  # work handed out from here would wait for the very threads that wait for it
+        for chunk in chunks:
+            work(chunk)
+    return perf_counter() - began
 
 
 def outer_threads(n_jobs: int | None) -> int:
