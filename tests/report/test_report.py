@@ -197,7 +197,7 @@ def test_an_empty_neuron_has_no_quality_and_no_nearest_point():
     content = page_shows(BatchKMeans(3, init=np.array([[0.0], [10.0], [99.0]]), max_iter=1).fit(X), X)
     assert content["empty"] == 1
     assert content["neurons"][2] | {"x": 0, "y": 0, "group": 0} == {
-        "neuron": 2, "x": 0, "y": 0, "hits": 0, "u": None, "quality": None, "group": 0, "exemplar": None,
+        "neuron": 2, "x": 0, "y": 0, "hits": 0, "u": None, "quality": None, "sure": None, "group": 0, "exemplar": None,
     }  # fmt: skip
     assert json.loads(embedded(content)) == content
 

@@ -160,6 +160,10 @@ class FitSettings:
         None, "What order on the grid may cost, as a share of the quantization error; by default "
         f"{MedianSOMParameters.order:g}.", sets=("order",),
     )  # fmt: skip
+    stability: int | None = setting(
+        None, "Fit N more maps, to resamples of the data, and say of each object how often it keeps its prototype.",
+        at_least=2, metavar="N",
+    )  # fmt: skip
     exemplars: str | None = setting(
         None, "A file of ids: these objects become the prototypes of the SOM, and are arranged on the grid; nothing is "
         "trained.", metavar="FILE",
@@ -307,6 +311,13 @@ def check_settings(settings: FitSettings) -> None:
             raise ValueError(f"--exemplars are taken as they are, without a pass over patches; {said}")
         if settings.grid is None:
             raise ValueError("--exemplars are laid out on a grid; give --grid ROWSxCOLUMNS, one neuron for each.")
+    if settings.stability is not None:
+        if settings.patch or settings.stream or settings.tree or settings.max_evaluations is not None:
+            said = "drop --patch, --stream, --tree and --max-evaluations."
+            raise ValueError(f"--stability fits maps of all pairs, without a pass over patches; {said}")
+        for name in ("beta", "exemplars"):
+            if getattr(settings, name) is not None:
+                raise ValueError(f"--stability fits maps by dissimilarities alone, without --{name}; drop one of them.")
     if settings.order is not None:
         check_share(settings.order, "--order")
     if settings.stream and settings.labels is not None:
