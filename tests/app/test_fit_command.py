@@ -65,6 +65,17 @@ def read_matrix():
     return np.asarray(as_dissimilarity(WORDS, "edit").block(slice(None), slice(None)))
 
 
+@pytest.mark.parametrize(("asked", "temperature"), [("auto", "auto"), ("3.5", 3.5)])
+def test_a_temperature_is_that_of_the_map(asked, temperature, here):
+    assert fit("--map", "kmeans", "-k", "3", "--temperature", asked, "-o", "map") == 0
+    expected = MedianKMeans(3, metric="edit", max_iter=8, temperature=temperature, random_state=0).fit(WORDS)
+    np.testing.assert_array_equal(load("map/model.mmap").medoid_indices_, expected.medoid_indices_)
+    assert tomllib.loads(Path("map/config.toml").read_text())["temperature"] == temperature
+    assert '"cools":true' in Path("map/report.html").read_text()
+    assert run("fit", "--config", "map/config.toml", "-o", "again") == 0
+    assert contents("again") == contents("map")
+
+
 def test_a_kernel_is_read_from_a_file(here, capfd):
     X = np.random.default_rng(0).normal(size=(30, 2))
     np.save("K.npy", X @ X.T)
@@ -153,12 +164,14 @@ def test_a_setting_sets_the_parameter_that_the_table_says(kind, size):
             "annealing": "median", "refine": "swap", "seed": 9, **size}  # fmt: skip
     if kind == "som":
         said |= {"order": 0.3}
-    if kind != "kmeans":
+    if kind == "kmeans":
+        said |= {"temperature": "auto"}
+    else:
         said |= {"sigma_start": 1.5, "sigma_end": 0.5, "neighborhood": "gaussian"}
     reached = settings.make_map(FitSettings("x", map=kind, **said)).get_params()
     for name, value in said.items():
         assert value in [reached.get(parameter) for parameter in settings.SETTINGS[name].sets], name
-    left = ("grid", "k", "sigma_start", "sigma_end", "neighborhood", "order", "init")
+    left = ("grid", "k", "sigma_start", "sigma_end", "neighborhood", "order", "init", "temperature")
     assert all(name in said or not row.sets or name in left for name, row in settings.SETTINGS.items())
 
 

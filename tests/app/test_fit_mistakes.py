@@ -46,6 +46,11 @@ BAD = {
     "negative sigma": (["words.fasta", "--sigma-start", "-1"], "--sigma-start is -1.0"),
     "beta without labels": (["words.fasta", "--beta", "0.5"], "give --labels, or drop --beta"),
     "beta above 1": (["words.fasta", "--beta", "2", "--labels", "header"], r"beta is 2.0; .*\(0, 1\]"),
+    "temperature of a gas": (
+        ["words.fasta", "--map", "gas", "--temperature", "2"],
+        "--temperature anneals --map kmeans",
+    ),
+    "no temperature": (["words.fasta", "--map", "kmeans", "--temperature", "hot"], "--temperature is 'hot'"),
     "stability of patches": (
         ["words.fasta", "--stability", "5", "--patch", "20"],
         "--stability fits maps of all pairs",

@@ -204,6 +204,13 @@ class KMeansParameters:
     max_iter: int = field(default=300, metadata=about(
         "int", "Largest number of epochs; training stops earlier when nothing moves. Relational annealing and the "
         "settling after it have so many each."))  # fmt: skip
+    temperature: float | str | None = field(default=None, metadata=about(
+        'float, "auto" or None',
+        "Deterministic annealing: point i counts for prototype j by exp(-d(x_i, w_j) / T) over the sum of that, and T "
+        "falls from this value to a hundredth in 40 epochs; in those of `max_iter`, which follow, points are assigned "
+        'to their nearest prototype. "auto" starts where prototypes part first, at twice the largest variance of the '
+        "data in any direction. None: hard assignments from the start. `history_` has T as sigma, and its cost is the "
+        "free energy."))  # fmt: skip
 
 
 @parameters

@@ -157,6 +157,7 @@ def _training(fitted: Any) -> dict[str, Any] | None:
     return {
         "converged": bool(fitted.converged_),
         "anneals": plan.assignment.anneals,
+        "cools": plan.temperature is not None,  # its sigma is the temperature of soft assignments
         # Prototypes were combinations of the data until the last epochs, so the error rises there.
         "combines": plan.as_combinations and not plan.only_swaps,
         "swaps": getattr(fitted, "n_swaps_", None),
