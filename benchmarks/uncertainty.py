@@ -7,6 +7,7 @@ others decide, of all points and of a third of them that was left out of the fit
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import _paths  # noqa: F401
@@ -23,6 +24,7 @@ MAPS = {
     "neural gas, K=40": MedianNeuralGas(40, metric="precomputed", random_state=0),
     "SOM, 5x6": MedianSOM((5, 6), metric="precomputed", random_state=0),
 }
+WAYS = ("stability", "confidence", "confidence_of", "softmax", "fuzzy c-means")
 TOLD, FURTHER, MOST = 20, 40, 600
 
 
@@ -41,28 +43,44 @@ def errors_in_tenths(p, observed) -> float:
     return sum(abs((p - observed)[tenth == k].sum()) for k in range(10)) / len(p)
 
 
-def softmax(G, told) -> np.ndarray:
-    """exp(-G / T) / sum exp(-G / T) of the nearest prototype, mixed with 1 / K, as the same resamples like best."""
-    N, K = G.shape
-    least = G.min(axis=1, keepdims=True)
+def likeliest(shares_at, told) -> np.ndarray:
+    """Shares of the nearest prototypes, with the parameter and the floor of 1 / K that the resamples like best."""
+    N, K = len(told.points), len(told.prototype_stability)
     counts = np.stack([(told.runs == j).sum(axis=0) for j in range(K)], axis=1)
 
     def shares(x):
-        e = np.exp(-(G - least) * np.exp(-x[0]))
-        floor = 1 / (1 + np.exp(-x[1]))
-        return (1 - floor) * e / e.sum(axis=1, keepdims=True) + floor / K
+        floor = 1 / (1 + np.exp(min(-x[1], 30)))
+        return (1 - floor) * shares_at(np.exp(x[0])) + floor / K
 
-    best = minimize(lambda x: -(counts * np.log(shares(x))).sum(), [np.log(np.median(G)), -2.0], method="Nelder-Mead")
+    def unlikely(x):
+        return -(counts * np.log(shares(x))).sum()
+
+    runs = [minimize(unlikely, [start, -2.0], method="Nelder-Mead") for start in (-3.0, -1.0, 1.0)]
+    best = min(runs, key=lambda run: run.fun)
     return shares(best.x)[np.arange(N), told.points["prototype"]]
 
 
+def softmax(G, T):
+    """exp(-G / T) / sum exp(-G / T), T in units of the median."""
+    e = np.exp((G.min(axis=1, keepdims=True) - G) / (T * np.median(G)))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def fuzzy(G, exponent):
+    """Fuzzy c-means: d^-e / sum d^-e."""
+    least = G.min(axis=1, keepdims=True)
+    u = np.divide(least, G, out=np.ones_like(G), where=G > least) ** exponent
+    return u / u.sum(axis=1, keepdims=True)
+
+
 def of_points(map_, D):
-    """Told of the points of the fit, three ways, and what came true."""
+    """Told of the points of the fit in the ways of WAYS, and what came true."""
     map_.fit(D)
     told = uncertainty(map_, D, n_resamples=TOLD, random_state=0)
     observed = uncertainty(map_, D, n_resamples=FURTHER, random_state=1).points["stability"]
-    by_softmax = softmax(D[:, map_.medoid_indices_], told)
-    return told.points["stability"], told.points["confidence"], by_softmax, observed
+    G = D[:, map_.medoid_indices_]
+    by_distance = [likeliest(partial(shares, G), told) for shares in (softmax, fuzzy)]
+    return [told.points["stability"], told.points["confidence"], told.confidence_of(G), *by_distance], observed
 
 
 def of_others(map_, D):
@@ -84,26 +102,33 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--figure", type=Path)
     asked = parser.parse_args()
-    print(f"mean |told - observed| in tenths; {TOLD} resamples tell, {FURTHER} others decide")
-    print("| set | map | kept | stability | confidence | softmax | new objects |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    of_set, told, observed = {}, [], []
+    print(
+        f"mean |told - observed| in tenths; {TOLD} resamples tell, {FURTHER} others decide; last: points not in the fit"
+    )
+    print(f"| set | map | kept | {' | '.join(WAYS)} | new objects |")
+    print("| --- | --- | --- |" + " --- |" * (len(WAYS) + 1))
+    of_set, told, true, new, errors = {}, [], [], [], []
     for name, D in sets(asked.folder):
         for about, map_ in MAPS.items():
-            stability, confidence, by_softmax, true = of_points(map_, D)
-            new, new_true = of_others(map_, D)
-            errors = [errors_in_tenths(p, true) for p in (stability, confidence, by_softmax)]
-            cells = [f"{each:.3f}" for each in (*errors, errors_in_tenths(new, new_true))]
-            print(f"| {name} | {about} | {true.mean():.2f} | " + " | ".join(cells) + " |", flush=True)
-            of_set.setdefault(name, []).append((confidence, true))
-            told.append((stability, confidence, by_softmax, new))
-            observed.append((true, true, true, new_true))
+            ways, observed = of_points(map_, D)
+            new.append(of_others(map_, D))
+            errors.append([errors_in_tenths(*pair) for pair in (*((p, observed) for p in ways), new[-1])])
+            cells = " | ".join(f"{each:.3f}" for each in errors[-1])
+            print(f"| {name} | {about} | {observed.mean():.2f} | {cells} |", flush=True)
+            of_set.setdefault(name, []).append((ways[1], observed))
+            told.append(ways)
+            true.append(observed)
+    print("| mean | | | " + " | ".join(f"{each:.3f}" for each in np.mean(errors, axis=0)) + " |")
+    squares = [[np.mean((p - observed) ** 2) for p in ways] for ways, observed in zip(told, true, strict=True)]
+    squares = [*np.mean(squares, axis=0), np.mean([np.mean((p - observed) ** 2) for p, observed in new])]
+    print("| mean square | | | " + " | ".join(f"{each:.3f}" for each in squares) + " |")
     print("\nall sets and maps, by tenths of what is told: points, told, observed")
     print("| tenth | confidence | | | new objects | | |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    rows = [tenths(*(np.concatenate([each[k] for each in some]) for some in (told, observed))) for k in (1, 3)]
-    for k, (points, new) in enumerate(zip(*rows, strict=True)):
-        print(f"| {k / 10:.1f} to {(k + 1) / 10:.1f} | {points} | {new} |")
+    confidences = tenths(np.concatenate([ways[1] for ways in told]), np.concatenate(true))
+    others = tenths(*(np.concatenate(each) for each in zip(*new, strict=True)))
+    for k, (points, other) in enumerate(zip(confidences, others, strict=True)):
+        print(f"| {k / 10:.1f} to {(k + 1) / 10:.1f} | {points} | {other} |")
     if asked.figure is not None:
         draw(of_set, asked.figure)
 
