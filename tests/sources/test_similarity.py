@@ -30,7 +30,7 @@ def centred(S):
 def indefinite(rng):
     """A symmetric matrix whose d are positive though some eigenvalues are not."""
     S = rng.normal(size=(30, 30))
-    return S + S.T + 12 * np.eye(30)
+    return S + S.T + 9 * np.eye(30)
 
 
 BY_HAND = {

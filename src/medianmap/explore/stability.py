@@ -223,7 +223,8 @@ def uncertainty(
     runs = np.empty((n_resamples, N), np.intp)
     for run in runs:
         drawn = np.zeros(N)
-        drawn[keep] = np.bincount(rng.integers(n, size=n), minlength=n)
+        while np.count_nonzero(drawn) < K:  # of few points a resample may hold too few
+            drawn[keep] = np.bincount(rng.integers(n, size=n), minlength=n)
         fitted, _ = replace(again, m=m * drawn).fit({"random_state": int(rng.integers(2**31 - 1)), **fixed})
         run[:] = counterparts(fitted.labels_, own, m, K)[fitted.labels_]
     kept = runs == own

@@ -156,7 +156,7 @@ def _training(fitted: Any) -> dict[str, Any] | None:
     plan = fitted._plan(len(fitted.hits_))
     return {
         "converged": bool(fitted.converged_),
-        "anneals": plan.assignment.anneals,
+        "anneals": plan.assignment.anneals and bool((history["sigma"] > 0).any()),
         "cools": plan.temperature is not None,  # its sigma is the temperature of soft assignments
         # Prototypes were combinations of the data until the last epochs, so the error rises there.
         "combines": plan.as_combinations and not plan.only_swaps,
