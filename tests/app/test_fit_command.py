@@ -37,7 +37,7 @@ def here(tmp_path, monkeypatch):
 # --- what it writes -----------------------------------------------------------------------------------------------
 
 
-def test_stability_is_told_in_every_file(here):
+def test_stability_is_told_in_every_file(here, capfd):
     assert fit("--grid", "2x3", "--stability", "5", "--seed", "3", "-o", "map") == 0
     D = read_matrix()
     som = load("map/model.mmap")
@@ -50,6 +50,9 @@ def test_stability_is_told_in_every_file(here):
     least = int(np.lexsort((-told.points["ratio"], told.points["confidence"]))[0])
     assert certainty["n_resamples"] == 5
     assert certainty["mean"] == pytest.approx(told.points["confidence"].mean())
+    assert f"By 5 resamples of the data, an object keeps its prototype with probability {certainty['mean']:.2f}" in (
+        capfd.readouterr().out
+    )
     assert len(certainty["least_sure"]) == 10
     assert certainty["least_sure"][0]["id"] == IDS[least]
     assert certainty["least_sure"][0]["confidence"] == told.points["confidence"][least]
