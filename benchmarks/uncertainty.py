@@ -74,13 +74,17 @@ def fuzzy(G, exponent):
 
 
 def of_points(map_, D):
-    """Told of the points of the fit in the ways of WAYS, and what came true."""
+    """Told of the points of the fit in the ways of WAYS and what came true; the same of memberships elsewhere."""
     map_.fit(D)
     told = uncertainty(map_, D, n_resamples=TOLD, random_state=0)
-    observed = uncertainty(map_, D, n_resamples=FURTHER, random_state=1).points["stability"]
+    further = uncertainty(map_, D, n_resamples=FURTHER, random_state=1)
+    observed, U, K = further.points["stability"], told.memberships, len(map_.hits_)
+    shares = np.stack([(further.runs == j).mean(axis=0) for j in range(K)], axis=1)
+    U[np.arange(len(U)), told.points["prototype"]] = 0.0
+    others = U[U > 0], shares[U > 0]
     G = D[:, map_.medoid_indices_]
-    by_distance = [likeliest(partial(shares, G), told) for shares in (softmax, fuzzy)]
-    return [told.points["stability"], told.points["confidence"], told.confidence_of(G), *by_distance], observed
+    by_distance = [likeliest(partial(way, G), told) for way in (softmax, fuzzy)]
+    return [told.points["stability"], told.points["confidence"], told.confidence_of(G), *by_distance], observed, others
 
 
 def of_others(map_, D):
@@ -107,10 +111,11 @@ def main() -> None:
     )
     print(f"| set | map | kept | {' | '.join(WAYS)} | new objects |")
     print("| --- | --- | --- |" + " --- |" * (len(WAYS) + 1))
-    of_set, told, true, new, errors = {}, [], [], [], []
+    of_set, told, true, elsewhere, new, errors = {}, [], [], [], [], []
     for name, D in sets(asked.folder):
         for about, map_ in MAPS.items():
-            ways, observed = of_points(map_, D)
+            ways, observed, others = of_points(map_, D)
+            elsewhere.append(others)
             new.append(of_others(map_, D))
             errors.append([errors_in_tenths(*pair) for pair in (*((p, observed) for p in ways), new[-1])])
             cells = " | ".join(f"{each:.3f}" for each in errors[-1])
@@ -123,12 +128,12 @@ def main() -> None:
     squares = [*np.mean(squares, axis=0), np.mean([np.mean((p - observed) ** 2) for p, observed in new])]
     print("| mean square | | | " + " | ".join(f"{each:.3f}" for each in squares) + " |")
     print("\nall sets and maps, by tenths of what is told: points, told, observed")
-    print("| tenth | confidence | | | new objects | | |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| tenth | confidence | | | new objects | | | memberships of other prototypes | | |")
+    print("| --- |" + " --- |" * 9)
     confidences = tenths(np.concatenate([ways[1] for ways in told]), np.concatenate(true))
-    others = tenths(*(np.concatenate(each) for each in zip(*new, strict=True)))
-    for k, (points, other) in enumerate(zip(confidences, others, strict=True)):
-        print(f"| {k / 10:.1f} to {(k + 1) / 10:.1f} | {points} | {other} |")
+    rest = [tenths(*(np.concatenate(each) for each in zip(*pairs, strict=True))) for pairs in (new, elsewhere)]
+    for k, cells in enumerate(zip(confidences, *rest, strict=True)):
+        print(f"| {k / 10:.1f} to {(k + 1) / 10:.1f} | {' | '.join(cells)} |")
     if asked.figure is not None:
         draw(of_set, asked.figure)
 
