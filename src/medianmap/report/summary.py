@@ -159,7 +159,7 @@ def _training(fitted: Any) -> dict[str, Any] | None:
         "anneals": plan.assignment.anneals and bool((history["sigma"] > 0).any()),
         "cools": plan.temperature is not None,  # its sigma is the temperature of soft assignments
         # Prototypes were combinations of the data until the last epochs, so the error rises there.
-        "combines": plan.as_combinations and not plan.only_swaps,
+        "combines": plan.as_combinations and not plan.without_epochs,
         "swaps": getattr(fitted, "n_swaps_", None),
         **{name: history[name].tolist() for name in ("sigma", "quantization_error", "moved")},
     }
