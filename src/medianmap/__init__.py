@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .explore.health import check_dissimilarity
     from .explore.k_path import k_path
     from .explore.label_report import label_report
+    from .explore.stability import uncertainty
     from .explore.width_front import width_front
     from .patches.clusterer import PatchClusterer
     from .readers import read
@@ -53,6 +54,7 @@ _NAMES = {
     ".explore.health": ("check_dissimilarity",),
     ".explore.k_path": ("k_path",),
     ".explore.label_report": ("label_report",),
+    ".explore.stability": ("uncertainty",),
     ".explore.width_front": ("width_front",),
     ".report": ("report",),
     ".datasets": (
@@ -67,7 +69,7 @@ __all__ = [  # noqa: RUF022
     "PatchClusterer", "PrototypeClassifier", "RelationalKMeans", "RelationalNeuralGas", "RelationalSOM",
     "all_pairs", "arrange", "as_dissimilarity", "beta_path", "check_dissimilarity", "k_path", "label_report", "load",
     "load_breast_cancer", "load_chromosomes", "load_globins", "load_iris", "read", "report", "save",
-    "simulate_chromosomes", "simulate_protein_families", "width_front",
+    "simulate_chromosomes", "simulate_protein_families", "uncertainty", "width_front",
 ]  # fmt: skip
 
 # What lower folders ask of higher ones beside the public names, see utils/loading.py.

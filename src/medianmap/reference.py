@@ -58,6 +58,15 @@ def kmeans(G, sigma, m):
     return (np.arange(G.shape[1])[:, None] == winner) * m, (m * G.min(axis=1)).sum()
 
 
+def gibbs(G, T, m):
+    """A[j, i] = exp(-G[i, j] / T) / sum_k exp(-G[i, k] / T); cost = -T sum_i m_i log of that sum; at T = 0 K-means."""
+    if T == 0:
+        return kmeans(G, T, m)
+    least = G.min(axis=1, keepdims=True)
+    e = np.exp((least - G) / T)
+    return (e / e.sum(axis=1, keepdims=True)).T * m, (m * (least[:, 0] - T * np.log(e.sum(axis=1)))).sum()
+
+
 def neural_gas(G, sigma, m, neighborhood="exponential"):
     """A[j, i] = h(rank of j for i);  cost = sum_ij m_i h(rank_ij) G[i, j]. Ties in G: lower j first."""
     rank = G.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")

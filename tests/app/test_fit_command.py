@@ -17,7 +17,7 @@ import pytest
 from support.extras import optional
 from support.fits import FILES, IDS, KIND, SAME, WORDS, Stops, contents, fit, rows, run, write_words
 
-from medianmap import MedianSOM, PrototypeClassifier, load, save
+from medianmap import MedianKMeans, MedianSOM, PrototypeClassifier, as_dissimilarity, load, save, uncertainty
 from medianmap.app import inputs, settings
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
@@ -35,6 +35,63 @@ def here(tmp_path, monkeypatch):
 
 
 # --- what it writes -----------------------------------------------------------------------------------------------
+
+
+def test_stability_is_told_in_every_file(here, capfd):
+    assert fit("--grid", "2x3", "--stability", "5", "--seed", "3", "-o", "map") == 0
+    D = read_matrix()
+    som = load("map/model.mmap")
+    told = uncertainty(som, WORDS, n_resamples=5, random_state=3)
+    table = rows("map/assignments.tsv")
+    for name in ("ratio", "stability", "confidence"):
+        assert [float(row[name]) for row in table] == told.points[name].tolist()
+    assert [float(row["ratio"]) for row in table] == [a / b for a, b in np.sort(D[:, som.medoid_indices_])[:, :2]]
+    certainty = json.loads(Path("map/summary.json").read_text())["certainty"]
+    least = int(np.lexsort((-told.points["ratio"], told.points["confidence"]))[0])
+    assert certainty["n_resamples"] == 5
+    assert certainty["mean"] == pytest.approx(told.points["confidence"].mean())
+    assert f"By 5 resamples of the data, an object keeps its prototype with probability {certainty['mean']:.2f}" in (
+        capfd.readouterr().out
+    )
+    assert len(certainty["least_sure"]) == 10
+    assert certainty["least_sure"][0]["id"] == IDS[least]
+    assert certainty["least_sure"][0]["confidence"] == told.points["confidence"][least]
+    page = Path("map/report.html").read_text()
+    assert "How sure" in page
+    assert '"n_resamples":5' in page
+    assert run("fit", "--config", "map/config.toml", "-o", "again") == 0
+    assert contents("again") == contents("map")
+
+
+def read_matrix():
+    """(36, 36) edit distances of the words."""
+    return np.asarray(as_dissimilarity(WORDS, "edit").block(slice(None), slice(None)))
+
+
+@pytest.mark.parametrize(("asked", "temperature"), [("auto", "auto"), ("3.5", 3.5)])
+def test_a_temperature_is_that_of_the_map(asked, temperature, here):
+    assert fit("--map", "kmeans", "-k", "3", "--temperature", asked, "-o", "map") == 0
+    expected = MedianKMeans(3, metric="edit", max_iter=8, temperature=temperature, random_state=0).fit(WORDS)
+    np.testing.assert_array_equal(load("map/model.mmap").medoid_indices_, expected.medoid_indices_)
+    assert tomllib.loads(Path("map/config.toml").read_text())["temperature"] == temperature
+    assert '"cools":true' in Path("map/report.html").read_text()
+    assert run("fit", "--config", "map/config.toml", "-o", "again") == 0
+    assert contents("again") == contents("map")
+
+
+def test_a_kernel_is_read_from_a_file(here, capfd):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    np.save("K.npy", X @ X.T)
+    asked = ["--read", "kind=matrix", "--read", "similarity=kernel", "--map", "kmeans", "-k", "3"]
+    assert run("fit", "K.npy", *asked, "-o", "map") == 0
+    by_kernel = as_dissimilarity(X @ X.T, similarity="kernel")
+    expected = MedianKMeans(3, metric="precomputed", random_state=0).fit(by_kernel)
+    assert [int(row["prototype"]) for row in rows("map/assignments.tsv")] == expected.labels_.tolist()
+    np.save("S.npy", X @ X.T - 4 * np.eye(30))
+    assert run("fit", "S.npy", *asked, "-o", "no") == 2
+    told = capfd.readouterr().err
+    assert "into -" in told
+    assert "--read similarity=kernel-clip sets such eigenvalues to 0" in told
 
 
 def test_all_files_tell_the_same(here, capsys):
@@ -110,12 +167,14 @@ def test_a_setting_sets_the_parameter_that_the_table_says(kind, size):
             "annealing": "median", "refine": "swap", "seed": 9, **size}  # fmt: skip
     if kind == "som":
         said |= {"order": 0.3}
-    if kind != "kmeans":
+    if kind == "kmeans":
+        said |= {"temperature": "auto"}
+    else:
         said |= {"sigma_start": 1.5, "sigma_end": 0.5, "neighborhood": "gaussian"}
     reached = settings.make_map(FitSettings("x", map=kind, **said)).get_params()
     for name, value in said.items():
         assert value in [reached.get(parameter) for parameter in settings.SETTINGS[name].sets], name
-    left = ("grid", "k", "sigma_start", "sigma_end", "neighborhood", "order", "init")
+    left = ("grid", "k", "sigma_start", "sigma_end", "neighborhood", "order", "init", "temperature")
     assert all(name in said or not row.sets or name in left for name, row in settings.SETTINGS.items())
 
 

@@ -46,6 +46,24 @@ BAD = {
     "negative sigma": (["words.fasta", "--sigma-start", "-1"], "--sigma-start is -1.0"),
     "beta without labels": (["words.fasta", "--beta", "0.5"], "give --labels, or drop --beta"),
     "beta above 1": (["words.fasta", "--beta", "2", "--labels", "header"], r"beta is 2.0; .*\(0, 1\]"),
+    "temperature of a gas": (
+        ["words.fasta", "--map", "gas", "--temperature", "2"],
+        "--temperature anneals --map kmeans",
+    ),
+    "no temperature": (["words.fasta", "--map", "kmeans", "--temperature", "hot"], "--temperature is 'hot'"),
+    "stability of patches": (
+        ["words.fasta", "--stability", "5", "--patch", "20"],
+        "--stability fits maps of all pairs",
+    ),
+    "stability with beta": (
+        ["words.fasta", "--stability", "5", "--beta", "0.5", "--labels", "header"],
+        "without --beta; drop one",
+    ),
+    "stability of one": (["words.fasta", "--stability", "1"], "1 is not in the range x>=2"),
+    "stability of most": (
+        ["words.fasta", "--stability", "5", "--grid", "4x5"],
+        "20 prototypes are too many .* at most 18",
+    ),
     "threads": (["words.fasta", "--threads", "0"], "0 is no number of threads"),
     "no labels file": (["words.fasta", "--labels", "no.tsv"], "There is no labels file no.tsv"),
     "no such column": (["words.fasta", "--labels", "colour"], "sequences have no columns"),

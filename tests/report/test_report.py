@@ -23,12 +23,14 @@ from medianmap import (
     PatchClusterer,
     PrototypeClassifier,
     check_dissimilarity,
+    uncertainty,
 )
 from medianmap.core.quality import topographic_error
 from medianmap.estimators.base import BaseMap
 from medianmap.explore import superclusters, two_best
 from medianmap.report.exemplars import alphabet_of, exemplar_drawings
 from medianmap.report.html import PER_LISTED, RAMPS, caps, embedded, n_bytes, render
+from medianmap.report.summary import summarize, written
 from medianmap.sources import as_dissimilarity
 
 IRIS = load_iris()
@@ -192,12 +194,43 @@ def test_the_other_maps(som, D, rng):
     assert one["quality"]["topographic_error"] is None
 
 
+def test_how_sure_points_are_by_brute_force(som, gas, D):
+    for model in (som, gas):
+        near = np.sort(D[:, model.medoid_indices_], axis=1)[:, :2]
+        margin = 1 - near[:, 0] / near[:, 1]
+        told = uncertainty(model, IRIS.data, n_resamples=3)
+        for sure, how in ((None, margin), (told, told.points["confidence"])):
+            facts = summarize(model, IRIS.data, sure=sure)
+            for j, neuron in enumerate(facts["neurons"]):
+                assert neuron["sure"] == pytest.approx(how[model.labels_ == j].mean())
+            certainty = facts["certainty"]
+            assert certainty["mean"] == pytest.approx(how.mean())
+            assert certainty["n_resamples"] == (0 if sure is None else 3)
+            least = [int(point["id"]) for point in certainty["least_sure"]]
+            assert len(least) == 10
+            assert max(how[least]) <= np.delete(how, least).min() + 1e-12
+            assert [point["ratio"] for point in certainty["least_sure"]] == pytest.approx(1 - margin[least])
+            assert "certainty" in written(facts)
+
+
+def test_nobody_is_unsure_on_one_neuron():
+    facts = summarize(MedianKMeans(1).fit(IRIS.data), IRIS.data)
+    assert facts["certainty"] == {"n_resamples": 0, "mean": None, "least_sure": []}
+    assert facts["neurons"][0]["sure"] is None
+
+
+def test_what_was_told_of_other_points_is_refused(som):
+    told = uncertainty(som, IRIS.data, n_resamples=2)
+    with pytest.raises(ValueError, match="told of 150 points, but there are 20"):
+        summarize(som, IRIS.data[:20], sure=told)
+
+
 def test_an_empty_neuron_has_no_quality_and_no_nearest_point():
     X = np.array([[0.0], [0.1], [10.0]])
     content = page_shows(BatchKMeans(3, init=np.array([[0.0], [10.0], [99.0]]), max_iter=1).fit(X), X)
     assert content["empty"] == 1
     assert content["neurons"][2] | {"x": 0, "y": 0, "group": 0} == {
-        "neuron": 2, "x": 0, "y": 0, "hits": 0, "u": None, "quality": None, "group": 0, "exemplar": None,
+        "neuron": 2, "x": 0, "y": 0, "hits": 0, "u": None, "quality": None, "sure": None, "group": 0, "exemplar": None,
     }  # fmt: skip
     assert json.loads(embedded(content)) == content
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from support.pages import first_column, page_shows, until
 
-from medianmap import BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, RelationalNeuralGas
+from medianmap import BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, RelationalNeuralGas, uncertainty
 from medianmap.datasets import load_globins
 
 READY = "html[data-ready]"
@@ -89,6 +89,7 @@ def test_colourings_paint_the_numbers(globins, globin_page, visit):
         "hits": (0, max(n["hits"] for n in neurons)),
         "u": (min(sides), max(sides)),
         "quality": (min(n["quality"] for n in neurons), max(n["quality"] for n in neurons)),
+        "sure": (min(n["sure"] for n in neurons), max(n["sure"] for n in neurons)),
     }
     for theme in ("light", "dark"):
         for key, (low, high) in ranges.items():
@@ -107,6 +108,28 @@ def test_colourings_paint_the_numbers(globins, globin_page, visit):
     used = [k for k in range(len(classes["colors"])) if any(row[k] for row in classes["shares"])]
     assert page.eval_on_selector_all(".slice", "all => all.map(p => +p.dataset.class)") == used
     assert page.locator("#legend .key").all_text_contents() == classes["names"]
+
+
+def test_the_least_sure_points_lead_to_the_two_neurons_they_are_between(globins, globin_page, visit):
+    content, _ = globins
+    page, listed = visit(globin_page), content["certainty"]["least_sure"]
+    assert first_column(page, 1) == [point["id"] for point in listed]
+    assert "d1 / d2" in page.inner_text("#panel table.members >> nth=1")
+    page.locator("#panel table.members >> nth=1").locator("button").nth(3).click()  # the second neuron of the second
+    assert page.inner_text("#panel h2").startswith(f"Neuron {listed[1]['second']}")
+    assert "mean margin" in page.inner_text("#panel dl.facts")
+
+
+def test_resamples_are_named_where_there_are_any(write, visit):
+    X = load_iris().data
+    km = MedianKMeans(4, random_state=0).fit(X)
+    told = uncertainty(km, X, n_resamples=4)
+    page = visit(write(page_shows(km, X, sure=told)))
+    page.check("input[value=sure]")
+    assert "4 resamples" in page.inner_text("#legend")
+    assert "confidence" in page.inner_text("#panel table.members >> nth=1")
+    page.click("#n1")
+    assert "mean confidence" in page.inner_text("#panel dl.facts")
 
 
 def test_combinations_are_shown_by_the_nearest_point(write, visit):

@@ -17,6 +17,7 @@ from ..datasets import load_globins
 from ..estimators.classifier import PrototypeClassifier
 from ..estimators.model_file import save
 from ..explore.health import Health, check_dissimilarity
+from ..explore.stability import Uncertainty, uncertainty
 from ..patches.clusterer import PatchClusterer
 from ..patches.one_pass import RunOptions, run_with
 from ..predict.assign_all import Answers, assign_all, nearest_of, outliers, two_best
@@ -103,15 +104,24 @@ def _fit_given(
     health = _checked(matrix_of(source), given, settings, MOST_COMPUTED if settings.patch else MOST_CHECKED)
     warnings = [f"{given.name}: {finding.sentence}" for finding in health.findings if finding.level == "warning"]
     _tell(notes + warnings, watch)
+    fitted_to = source
     if not settings.patch:
         model, points, source = trained(settings, given, source, taken)
     else:
         model, points, source = trained_in_patches(settings, given, source, shop, scheduler)
+    sure = None
+    if settings.stability is not None:
+        how: dict[str, Any] = {"n_resamples": settings.stability, "random_state": settings.seed, "points": points}
+        with limited(settings.threads):
+            sure = uncertainty(model, fitted_to, **how)
     step("summary", 0, None)
     facts = summarize(model, given.data, ids=given.ids, y=given.labels, points=points, pairs=source, structure=report,
-                      seed=settings.seed)  # fmt: skip
+                      seed=settings.seed, sure=sure)  # fmt: skip
     summary = {"metric": settings.metric, "seed": settings.seed, **written(facts), "health": health.as_dict()}
-    texts = {"assignments.tsv": assignment_lines(model, points, given), **prototype_lines(given, summary["neurons"])}
+    texts = {
+        "assignments.tsv": assignment_lines(model, points, given, sure),
+        **prototype_lines(given, summary["neurons"]),
+    }
     write_lines({shop.files / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()})
     if report:
         step("report", 0, None)
@@ -200,6 +210,8 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
     unlabelled = given.labels is not None and all(label is None for label in given.labels)
     if settings.beta is not None and unlabelled:
         raise ValueError(f"--labels {settings.labels}: no point has a label, so there is nothing for --beta to weigh.")
+    if chosen.stability is not None:
+        _check_resamples(chosen, n or 0, given.name)
     if given.source is None:
         try:
             computed(chosen, given)
@@ -221,6 +233,20 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
         many = "a stream" if n is None else counted(n, "object")
         notes.append(f"without --grid or -k the map has {counted(chosen.n_prototypes or 1, 'prototype')} for {many}.")
     return chosen, notes
+
+
+def _check_resamples(settings: FitSettings, n: int, name: str) -> None:
+    """ValueError before long work, where maps cannot be fitted to resamples of the data after it."""
+    if settings.patch:
+        raise ValueError(
+            f"--stability fits maps of all pairs, but the {n} objects of {name} are mapped in one pass over patches; "
+            "drop it, or compare all pairs with --patch 0."
+        )
+    if 2 * (settings.n_prototypes or 0) > n:
+        raise ValueError(
+            f"--stability fits maps to resamples, which hold two thirds of the {n} objects of {name}: "
+            f"{settings.n_prototypes} prototypes are too many for that. Give --grid or -k of at most {n // 2}."
+        )
 
 
 def _kind(given: Given) -> str:
@@ -359,13 +385,17 @@ def trained_on_stream(
 # --- the texts of the folder
 
 
-def assignment_lines(model: Any, points: NDArray[Any], given: Given) -> Iterable[str]:
-    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then outlier and label."""
+def assignment_lines(model: Any, points: NDArray[Any], given: Given, sure: Uncertainty | None = None) -> Iterable[str]:
+    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then ratio, outlier and label."""
     answers = Answers(model)
     outlier = np.zeros(len(points), int)
     outlier[outliers(points)["point"]] = 1
-    columns = [*answers.columns, "outlier"]
-    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), outlier.tolist()]
+    ratio = points["ratio"].tolist() if len(answers.map.hits_) > 1 else [""] * len(points)
+    columns = [*answers.columns, "ratio", "outlier"]
+    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), ratio, outlier.tolist()]
+    if sure is not None:
+        columns += ["stability", "confidence"]
+        cells += [sure.points[name].tolist() for name in ("stability", "confidence")]
     if given.labels is not None:
         columns.append("label")
         cells.append(given.labels)

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from .output import Command
 
 # Types of settings that are not Python's own; the others are "str", "int", "float" and "bool".
-GRID, TABLE = "tuple[int, int]", "Mapping[str, Any]"
+GRID, TABLE, NUMBER_OR_TEXT = "tuple[int, int]", "Mapping[str, Any]", "float | str"
 # By the type of a setting: what TOML makes of it, and how it is called.
 TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "str": ((str,), "text"),
     "int": ((int,), "a whole number"),
     "float": ((int, float), "a number"),
     "bool": ((bool,), "true or false"),
+    NUMBER_OR_TEXT: ((int, float, str), "a number or text"),
     GRID: ((str,), "text, for example '6x8'"),
     TABLE: ((dict,), "a table"),
 }
@@ -160,6 +161,14 @@ class FitSettings:
         None, "What order on the grid may cost, as a share of the quantization error; by default "
         f"{MedianSOMParameters.order:g}.", sets=("order",),
     )  # fmt: skip
+    temperature: float | str | None = setting(
+        None, "Deterministic annealing of --map kmeans from this temperature, or auto: points count softly for several "
+        "prototypes first.", metavar="T|auto", sets=("temperature",),
+    )  # fmt: skip
+    stability: int | None = setting(
+        None, "Fit N more maps, to resamples of the data, and say of each object how often it keeps its prototype.",
+        at_least=2, metavar="N",
+    )  # fmt: skip
     exemplars: str | None = setting(
         None, "A file of ids: these objects become the prototypes of the SOM, and are arranged on the grid; nothing is "
         "trained.", metavar="FILE",
@@ -201,6 +210,8 @@ def option(name: str, **changes: Any) -> Callable[[Command], Command]:
         how |= {"multiple": True, "callback": _parse_named}
     elif row.type == GRID:
         how["callback"] = lambda context, parameter, text: None if text is None else parse_grid(text)
+    elif row.type == NUMBER_OR_TEXT:
+        how["callback"] = lambda context, parameter, text: _number_or_text(text)
     if name == "threads":
         how["callback"] = _check_threads
     if row.default is not None:
@@ -245,6 +256,14 @@ def _parse_named(context: click.Context, parameter: click.Parameter, given: tupl
     return parsed
 
 
+def _number_or_text(text: str | None) -> float | str | None:
+    """'2.5' -> 2.5, 'auto' -> 'auto'."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
 def _check_threads(context: click.Context, _: click.Parameter, n: int | None) -> int | None:
     if n is not None and (n == 0 or n < -1):
         raise click.BadParameter(f"{n} is no number of threads; give 1 or more, or -1 for all cores.")
@@ -261,7 +280,15 @@ gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequen
 def check_settings(settings: FitSettings) -> None:
     """ValueError in one sentence for settings that cannot be, whatever the data."""
     from ..metrics.registry import bind
-    from ..utils.checks import check_beta, check_choice, check_count, check_n_jobs, check_positive, check_share
+    from ..utils.checks import (
+        check_beta,
+        check_choice,
+        check_count,
+        check_n_jobs,
+        check_positive,
+        check_share,
+        check_temperature,
+    )
 
     for row in SETTINGS.values():
         value = getattr(settings, row.name)
@@ -307,6 +334,17 @@ def check_settings(settings: FitSettings) -> None:
             raise ValueError(f"--exemplars are taken as they are, without a pass over patches; {said}")
         if settings.grid is None:
             raise ValueError("--exemplars are laid out on a grid; give --grid ROWSxCOLUMNS, one neuron for each.")
+    if settings.temperature is not None:
+        check_temperature(settings.temperature, "--temperature")
+        if settings.map != "kmeans" or settings.annealing == "none":
+            raise ValueError("--temperature anneals --map kmeans; drop it with other maps, and with --annealing none.")
+    if settings.stability is not None:
+        if settings.patch or settings.stream or settings.tree or settings.max_evaluations is not None:
+            said = "drop --patch, --stream, --tree and --max-evaluations."
+            raise ValueError(f"--stability fits maps of all pairs, without a pass over patches; {said}")
+        for name in ("beta", "exemplars"):
+            if getattr(settings, name) is not None:
+                raise ValueError(f"--stability fits maps by dissimilarities alone, without --{name}; drop one of them.")
     if settings.order is not None:
         check_share(settings.order, "--order")
     if settings.stream and settings.labels is not None:

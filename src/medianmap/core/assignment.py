@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..search.canonical import LANES, canonical_dot
 from ..search.exhaustive import product_costs
-from ..search.frame import FieldWeights, RankWeights, Weights
+from ..search.frame import FieldWeights, RankWeights, SoftWeights, Weights
 from ..search.screens import LARGEST, as_float32, product_work, weight_product
 from ..sources.base import DenseSource, FloatArray, IntArray, panels
 from ..utils.kernels import kernel
@@ -25,6 +25,9 @@ from .neighborhood import Lattice, h
 from .quality import inertia, neural_gas_cost, som_cost
 from .ranks import Ranks, ranks_after
 from .separable import Factors
+
+# Weights below this are 0: products with dissimilarities must not leave the range of floats.
+SMALLEST = 1e-290
 
 
 class Assignment(ABC):
@@ -58,6 +61,31 @@ class Winner(Assignment):
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         winner, least = nearest(G)
         return FieldWeights(np.eye(G.shape[1]), winner, m), inertia(least[:, None], m)
+
+
+@dataclass(frozen=True)
+class Gibbs(Assignment):
+    """A[j, i] = m_i p_ij,  p_ij = exp(-G[i, j] / T) / sum_k exp(-G[i, k] / T), the temperature T in the place of sigma.
+
+    The cost is the free energy F = -T sum_i m_i log sum_j exp(-G[i, j] / T), which neither step of an epoch can raise
+    (Rose 1998). At T = 0 both are those of `Winner`. A row of A may be multiplied by any number (see Rank); each is
+    divided by the prototype's largest p_ij, so that none underflows.
+    """
+
+    lattice = None
+
+    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
+        if sigma == 0.0:
+            return Winner()(G, sigma, m)
+        GT = np.asarray(G.T, np.float64)
+        least = GT.min(axis=0)
+        P = (least - GT) / sigma
+        log_sum = np.log(np.exp(P).sum(axis=0))
+        P -= log_sum
+        P -= P.max(axis=1, keepdims=True)
+        np.exp(P, out=P)
+        P[P < SMALLEST] = 0.0
+        return SoftWeights(P, m), float((m * (least - sigma * log_sum)).sum())
 
 
 @dataclass(frozen=True)

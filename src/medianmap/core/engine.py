@@ -328,6 +328,24 @@ def landmark_coordinates(squares: FloatArray, landmarks: IntArray, m: FloatArray
     return Y * np.sqrt(largest)
 
 
+def first_transition(space: Space, m: FloatArray) -> float:
+    """2 lambda, lambda the largest eigenvalue of the data's covariance, by that of -J D J / 2 over weighted landmarks.
+
+    Above this temperature all prototypes of soft K-means belong on the mean, below it they part (Rose 1998). D is taken
+    as squared distances, as by all combinations of the data, and symmetrised; m (N,) are weights of the points.
+    """
+    from scipy.linalg import eigh
+
+    n = space.n_points
+    landmarks = np.sort(np.random.default_rng(0).choice(n, min(n, LANDMARKS), replace=False))
+    d = space.fresh().distances(space.at(landmarks))[landmarks].astype(np.float64)
+    d, p, last = (d + d.T) / 2, m[landmarks] / m[landmarks].sum(), len(landmarks) - 1
+    means, root = d @ p, np.sqrt(p)
+    B = root[:, None] * (means + means[:, None] - d - p @ means) * root
+    with limited(1):  # the same bits at any number of threads
+        return max(float(eigh(B, eigvals_only=True, subset_by_index=[last, last])[0]), 0.0)
+
+
 def quantiles(y: FloatArray, m: FloatArray) -> FloatArray:
     """(N,) in (0, 1): the share of the weight m below a point's coordinate, its equals counted half."""
     _, which = np.unique(y, return_inverse=True)

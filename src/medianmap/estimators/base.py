@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.assignment import OnLattice, Rank, Winner
+from ..core.assignment import Gibbs, OnLattice, Rank, Winner
 from ..core.engine import Epoch, State, explicit
 from ..core.neighborhood import checked_grid, checked_lattice, geometric
 from ..core.quality import quantization_error
 from ..core.spaces import MedianSpace, RelationalSpace, Space
 from ..metrics.base import BoundMetric
 from ..metrics.registry import bind
-from ..search.frame import FieldWeights, RankWeights, Weights
+from ..search.frame import FieldWeights, RankWeights, SoftWeights, Weights
 from ..sources import (
     Source,
     as_dissimilarity,
@@ -44,7 +44,15 @@ from ..sources.base import (
 from ..sources.checks import as_objects, columns_of, columns_of_objects, n_dims, refuse_bad_entries
 from ..sources.computed import checked_objects, take
 from ..sources.stored import is_pair_store
-from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
+from ..utils.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_n_jobs,
+    check_positive,
+    check_temperature,
+    check_weights,
+)
 from ..utils.threads import EPOCH_WATCHER, limited
 from .answers import MapAnswers
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
@@ -376,12 +384,19 @@ def among(places: IntArray, keep: IntArray, n: int) -> IntArray:
 class KMeansMap(KMeansParameters, BaseMap):
     """Every point counts for its nearest prototype alone."""
 
-    _gives = FieldWeights
+    @property
+    def _gives(self) -> type[Weights]:  # type: ignore[override]
+        return FieldWeights if self.temperature is None else SoftWeights
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_temperature(self.temperature, "temperature")
 
     def _plan(self, K: int) -> Plan:
-        epochs = check_count(self.max_iter, "max_iter")
+        epochs, T = check_count(self.max_iter, "max_iter"), self.temperature
         # Winner-take-all is the limit sigma -> 0: one epoch at 0, and on until nothing moves.
-        return Plan(Winner(), np.zeros(1), sigma_end=0.0, max_settling=epochs - 1, sigma_warm=0.0)
+        assignment = Winner() if T is None else Gibbs()
+        return Plan(assignment, np.zeros(1), sigma_end=0.0, max_settling=epochs - 1, sigma_warm=0.0, temperature=T)
 
 
 class AnnealedMap(AnnealedParameters, BaseMap):

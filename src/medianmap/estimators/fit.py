@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 
 from ..core.assignment import Assignment, nearest
 from ..core.compression import compressed_space
-from ..core.engine import Epoch, OnEpoch, Problem, State, anneal, labelled, run_all, start_points
+from ..core.engine import Epoch, OnEpoch, Problem, State, anneal, first_transition, labelled, run_all, start_points
 from ..core.label_term import LabelTerm
 from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
@@ -47,6 +47,9 @@ MAP_KICKS = 4
 # Exchanges per neuron of a SOM whose exemplars replace combinations, unless it is refined.
 EXCHANGES = 8
 
+# Temperatures of soft K-means, and the last as a share of the first; from there points are assigned hard.
+COOLING, COLDEST = 40, 1e-2
+
 # Where to continue from: a state, or what finds the prototypes of the previous fit among the points that count.
 GoOnFrom: TypeAlias = State | Callable[[Space, IntArray], NDArray[Any]] | None
 
@@ -61,6 +64,7 @@ class Plan:
     without_epochs : whether prototypes stay where they start, unless they are refined.
     refine : whether to look for better exemplars at the end than annealing and exchanges lead to.
     max_swaps : how often exemplars may be exchanged.
+    temperature : from where soft K-means is cooled, see `cooled`; "auto" asks the data, None: points are assigned hard.
     compression : whether combinations are annealed in a compressed space: None, "auto", or a rank.
     arrange : whether neurons of a lattice exchange prototypes at the end.
     order : what the order of a lattice may cost in quantization, see refine/map_cost.py.
@@ -76,6 +80,7 @@ class Plan:
     without_epochs: bool = False
     refine: bool = False
     max_swaps: int | None = None
+    temperature: float | str | None = None
     compression: str | int | None = None
     arrange: bool = False
     order: float = 0.0
@@ -155,6 +160,7 @@ def train_map(
         # Training: from where it ended before, or from each of the starts.
         rng = as_generator(map_.random_state)
         if go_on_from is None:
+            plan = cooled(plan, problem)
             starts = [explicit]
             if explicit is None:
                 lattice = plan.assignment.lattice
@@ -195,6 +201,21 @@ def train_map(
             0.5 * total,
         )
     return Trained(G, m, labels, best)
+
+
+def cooled(plan: Plan, problem: Problem) -> Plan:
+    """The plan with temperatures T COLDEST^(t / (COOLING - 1)) and then 0, in the place of sigmas, if it has a start T.
+
+    "auto" starts where prototypes part first (in d_beta above that: label vectors add less than 1 to 2 lambda).
+    """
+    T, term = plan.temperature, problem.label_term
+    if T is None:
+        return plan
+    if isinstance(T, str):
+        T = first_transition(problem.space, problem.m)
+        if term is not None:
+            T = term.beta / term.scale * T + 1.0 - term.beta
+    return plan if T == 0.0 else replace(plan, sigmas=np.append(geometric(T, COLDEST * T, COOLING), 0.0))
 
 
 def replace_fitted(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:

@@ -133,6 +133,11 @@ class MedianKMeans(MedianMap, KMeansMap):
     True
     """
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.temperature is not None and self.annealing == "none":
+            raise ValueError("temperature anneals, and annealing='none' does not; drop one of them.")
+
 
 @documented
 @parameters

@@ -116,7 +116,8 @@ class MedianParameters(DissimilarityParameters):
         "the data until sigma_end, then the nearest data points, which are exchanged for others as long as that lowers "
         "the quantization error (not with labels; of a SOM at most 8 K, and they are arranged on the lattice); this "
         'gives better maps. "none": the data points that `init` gives are taken as they are, or refined. "auto": '
-        'relational, except for K-means with refine="swap" and no max_swaps: swaps alone get to the same end sooner.'
+        'relational, except for K-means with refine="swap" and neither max_swaps nor temperature: swaps alone get to '
+        "the same end sooner."
     ))  # fmt: skip
     collisions: str = field(default="distinct", metadata=about(
         _choice(*COLLISIONS),
@@ -204,6 +205,13 @@ class KMeansParameters:
     max_iter: int = field(default=300, metadata=about(
         "int", "Largest number of epochs; training stops earlier when nothing moves. Relational annealing and the "
         "settling after it have so many each."))  # fmt: skip
+    temperature: float | str | None = field(default=None, metadata=about(
+        'float, "auto" or None',
+        "Deterministic annealing: point i counts for prototype j by exp(-d(x_i, w_j) / T) over the sum of that, and T "
+        "falls from this value to a hundredth in 40 epochs; in those of `max_iter`, which follow, points are assigned "
+        'to their nearest prototype. "auto" starts where prototypes part first, at twice the largest variance of the '
+        "data in any direction; far above that all end in the mean. None: hard assignments from the start. `history_` "
+        "has T as sigma, and its cost is the free energy."))  # fmt: skip
 
 
 @parameters

@@ -18,10 +18,10 @@ from .prototypes import (
     topology_graph,
     u_matrix,
 )
-from .stability import Stability, restart_stability
+from .stability import Stability, Uncertainty, restart_stability, uncertainty
 
 __all__ = [
-    "PlaneLayout", "Stability", "Superclusters", "UMatrix", "border_points", "class_shares", "component_planes",
-    "hit_map", "layout", "mean_dissimilarity", "outliers", "prototype_dissimilarities", "restart_stability",
-    "superclusters", "symmetrized", "topology_graph", "two_best", "u_matrix"
+    "PlaneLayout", "Stability", "Superclusters", "UMatrix", "Uncertainty", "border_points", "class_shares",
+    "component_planes", "hit_map", "layout", "mean_dissimilarity", "outliers", "prototype_dissimilarities",
+    "restart_stability", "superclusters", "symmetrized", "topology_graph", "two_best", "u_matrix", "uncertainty"
 ]  # fmt: skip

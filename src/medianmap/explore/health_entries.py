@@ -218,7 +218,7 @@ def _similarity(scan: Scan) -> Verdict:
         "scores": "It looks like similarities (every point is most like itself: the diagonal is the row's maximum); "
         "convert with D = 1 - S / sqrt(outer(diag(S), diag(S))).",
         "kernel": "It looks like inner products (larger on the diagonal than elsewhere, on average); "
-        "convert with D = sqrt(diag(S)[:, None] + diag(S) - 2 S).",
+        "convert with D = diag(S)[:, None] + diag(S) - 2 S, squared distances (similarity='kernel'), or with sqrt(D).",
         "negated": "It looks like negated dissimilarities (0 on the diagonal, no positive entry); convert with D = -S.",
     }
     return "warning", said[kind], {"suspected": kind}

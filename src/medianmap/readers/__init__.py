@@ -180,7 +180,8 @@ def read(
     names : "relaxed" or "strict" names of PHYLIP.
     ids : which objects of a pair table, in which order. score : "bitscore" (default), "pident" or "evalue" of m8.
     similarity : how similarities become dissimilarities: "1-s", "1-s/100", "max-s", "-log", "normalized"
-        (1 - s_ab / sqrt(s_aa s_bb)) or a function of an array. Required for m8.
+        (1 - s_ab / sqrt(s_aa s_bb)), "kernel" (s_aa + s_bb - 2 s_ab; "kernel-clip", "kernel-flip" and "kernel-shift"
+        without negative eigenvalues) or a function of an array. Required for m8.
     missing : "error" (default), "max" (the largest dissimilarity of the row; where the rest is symmetric, the larger of
         the pair's two rows) or a number, for pairs without a value.
     symmetrize : "min", "max" or "mean" of the two directions; by default both stay as they are.

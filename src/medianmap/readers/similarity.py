@@ -1,4 +1,4 @@
-"""d = rule(s): how similarities become dissimilarities, how missing pairs are filled, how a matrix is symmetrized."""
+"""What is done with a matrix that was read: similarities converted, missing pairs filled, both directions combined."""
 
 from __future__ import annotations
 
@@ -8,28 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sources.base import DenseSource
 from ..sources.pair_table import by_row_maxima, check_missing
+from ..sources.similarity import RULES, SimilarityRule, by_function, from_similarities, pair
 from ..utils.checks import check_choice
 from .records import Matrix
 
 FloatArray = NDArray[np.float64]
-Rule = str | Callable[[FloatArray], Any] | None
+Rule = SimilarityRule | None
 
 RULE_OPTIONS = ("similarity", "missing", "symmetrize")  # of `read`, for every format that holds a matrix
-# What each rule is, and its function of an array; that of "normalized" needs the whole table.
-RULES: dict[str, tuple[str, Callable[[FloatArray], Any] | None]] = {
-    "1-s": ("1 - s, for similarities in [0, 1]", lambda s: 1 - s),
-    "1-s/100": ("1 - s / 100, for percentages", lambda s: 1 - s / 100),
-    "max-s": ("the largest similarity of the table - s", lambda s: s.max() - s),
-    "-log": ("-log s, for similarities in (0, 1]", lambda s: -np.log(s)),
-    "normalized": ("1 - s_ab / sqrt(s_aa s_bb), for scores that include every object against itself", None),
-}
 SYMMETRIZE: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "min": np.minimum, "max": np.maximum, "mean": lambda a, b: 0.5 * (a + b),
 }  # fmt: skip
-
-# Rounding may bring a similarity slightly above its maximum; its dissimilarity is zero.
-ROUNDING = 1e-12
 
 
 def finish(
@@ -50,65 +41,28 @@ def finish(
     if untouched and isinstance(D, np.memmap):
         return Matrix(ids, D, labels, note)
     # A float32 matrix stays as it is unless a rule computes new values.
-    D = D if D.dtype.kind == "f" and similarity is None else D.astype(np.float64)
     if similarity is not None:
-        D = _converted(D, similarity, ids, name)
+        D, said = _converted(D, similarity, ids, name)
+        note = "; ".join(filter(None, [note, said]))
+    D = D if D.dtype.kind == "f" else D.astype(np.float64)
     D = _filled(D, missing, symmetric, ids, name)
     if symmetrize is not None:
         D = SYMMETRIZE[symmetrize](D, D.T)
     return Matrix(ids, D, labels, note)
 
 
-def pair(i: int, l: int, ids: Sequence[str] | None) -> str:
-    """How a message names an entry: by ids where there are any, else by row and column counted from 0."""
-    return f"D[{i}, {l}]" if ids is None else f"the pair ({ids[i]!r}, {ids[l]!r})"
-
-
-def _converted(S: FloatArray, similarity: Rule, ids: Sequence[str] | None, name: str) -> FloatArray:
-    """D (N, N) from S (N, N); NaN, a missing pair, stays NaN."""
+def _converted(
+    S: NDArray[Any], similarity: SimilarityRule, ids: Sequence[str] | None, name: str
+) -> tuple[FloatArray, str]:
+    """D (N, N) from S (N, N), and what to tell; NaN, a missing pair, stays NaN."""
     known = ~np.isnan(S)
     if not known.any():
         raise ValueError(f"{name} holds no similarity at all; check that this is the right file.")
-    D = np.full(S.shape, np.nan)
-    if similarity == "normalized":
-        D[known] = (1 - S / _self_scores(S, ids, name))[known]
-    else:
-        rule = similarity if callable(similarity) else RULES[str(similarity)][1]
-        assert rule is not None
-        with np.errstate(divide="ignore", invalid="ignore"):  # a bad value is reported with its pair
-            D[known] = _applied(rule, S[known])
-    D[(D < 0) & (D > -ROUNDING)] = 0.0
-    bad = np.argwhere(known & ~((D >= 0) & (D < np.inf)))
-    if len(bad):
-        i, l = (int(k) for k in bad[0])
-        title = "your function" if callable(similarity) else f"'{similarity}' ({RULES[str(similarity)][0]})"
-        raise ValueError(
-            f"{name}: {pair(i, l, ids)} has the similarity {S[i, l]:g}, which {title} turns into {D[i, l]:g}; "
-            "dissimilarities are finite and >= 0. Choose another rule, for example similarity='max-s'."
-        )
-    return D
-
-
-def _applied(rule: Callable[[FloatArray], Any], s: FloatArray) -> FloatArray:
-    d = np.asarray(rule(s), np.float64)
-    if d.shape != s.shape:
-        raise ValueError(
-            f"The function given as similarity turned {s.size} values into an array of shape {d.shape}; "
-            "it gets an array of similarities and must return as many dissimilarities."
-        )
-    return d
-
-
-def _self_scores(S: FloatArray, ids: Sequence[str] | None, name: str) -> FloatArray:
-    """sqrt(s_aa s_bb) (N, N)."""
-    own = np.diagonal(S)
-    bad = np.flatnonzero(~(own > 0))
-    if len(bad):
-        i = int(bad[0])
-        who = f"row {i}" if ids is None else repr(ids[i])
-        found = "is missing" if np.isnan(own[i]) else f"is {own[i]:g}"
-        raise ValueError(f"{name}: the score of {who} against itself {found}; 'normalized' needs one > 0. Add it.")
-    return np.sqrt(np.multiply.outer(own, own))
+    if not callable(similarity):
+        _, D, said = from_similarities(DenseSource(S, False, ids), similarity, name=name, missing=True)
+        assert D is not None
+        return D, said
+    return by_function(similarity, S.astype(np.float64), ids, name=name), ""
 
 
 def _filled(

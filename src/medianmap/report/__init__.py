@@ -52,6 +52,7 @@ class Report:
 def report(
     model: Any, X: Any, *, ids: Sequence[str] | None = None, y: Any = None, title: str | None = None,
     health: Any = None, settings: Mapping[str, Any] | None = None, members: int | None = None, points: Any = None,
+    sure: Any = None,
 ) -> Report:  # fmt: skip
     """Make a page to look at a fitted map: one HTML file that needs no network.
 
@@ -66,6 +67,7 @@ def report(
     settings : dictionary of anything else to be shown, by name
     members : most members listed per prototype; None lists as many as a page below 5 MB can hold
     points : `medianmap.explore.two_best(model, X)`, where it is computed already
+    sure : `medianmap.uncertainty(model, X)`: how sure points are by resamples, in the place of their margins
 
     Returns
     -------
@@ -91,7 +93,7 @@ def report(
     from .summary import summarize
 
     pairs = pairs_of(map_of(model), X)
-    facts = summarize(model, X, ids=ids, y=y, points=points, pairs=pairs, structure=True)
+    facts = summarize(model, X, ids=ids, y=y, points=points, pairs=pairs, structure=True, sure=sure)
     return Report(facts, page_content(facts, title=title, health=health, settings=settings, members=members))
 
 

@@ -68,6 +68,13 @@ def page_content(
         "measures": [[name.replace("_", " "), _rounded(facts["quality"][name], 4), told]
                      for name, told in EXPLAINED.items() if facts["quality"].get(name) is not None],
         "n_points_compared": facts.get("n_points_compared"),
+        "certainty": {
+            "n_resamples": facts["certainty"]["n_resamples"], "mean": _rounded(facts["certainty"]["mean"], 4),
+            "least_sure": [
+                {name: _rounded(value, 4) if isinstance(value, float) else value for name, value in each.items()}
+                for each in facts["certainty"]["least_sure"]
+            ],
+        },
         "groups": {"n": n_groups, "colors": list(FILLS[:n_groups])},
         "neurons": [_neuron(neuron, bool(facts["classes"])) for neuron in facts["neurons"]],
         "edges": [[a, b, _rounded(d), *count] for a, b, d, *count in facts["edges"]],
@@ -95,7 +102,8 @@ def _neuron(neuron: dict[str, Any], labelled: bool) -> dict[str, Any]:
     shown: dict[str, Any] = {name: neuron[name] for name in ("neuron", "row", "column") if name in neuron}
     shown |= {
         "x": _rounded(neuron["x"]), "y": _rounded(neuron["y"]), "hits": neuron["points"], "u": _rounded(neuron["u"]),
-        "quality": _rounded(neuron["mean_dissimilarity"]), "group": neuron["group"], "exemplar": neuron["exemplar_id"],
+        "quality": _rounded(neuron["mean_dissimilarity"]), "sure": _rounded(neuron["sure"], 4),
+        "group": neuron["group"], "exemplar": neuron["exemplar_id"],
     }  # fmt: skip
     if labelled:
         shown |= {"majority": neuron["majority"], "purity": _rounded(neuron["purity"])}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._version import __version__
 from ..core.quality import border_share, class_counts, class_indices, neighborhood_indices
 from ..explore import prototypes as views
+from ..explore.stability import Uncertainty
 from ..predict.assign_all import Answers, border_points, outliers, two_best
 from ..predict.queries import as_queries, exemplar_places, map_of
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource
@@ -33,12 +34,14 @@ EDGES_PER_PROTOTYPE = 6
 # Steps of the layout times K^2: some seconds.
 LAYOUT_WORK = 1.2e8
 LONGEST_VALUE = 300
+# How many of the points that are least sure are named.
+MOST_UNSURE = 10
 
 # What summary.json holds, in this order.
 WRITTEN = (
     "n_border_points", "n_outliers", "map", "n_points", "n_prototypes", "grid", "lattice", "epochs", "converged",
     "empty", "n_points_compared", "n_points_labelled", "reading", "verdict",
-    "quality", "torn", "classes", "neurons",
+    "quality", "certainty", "torn", "classes", "neurons",
 )  # fmt: skip
 WRITTEN_OF_NEURONS = (
     "neuron", "exemplar", "hits", "row", "column", "exemplar_id", "majority", "purity", "class", "probability",
@@ -47,7 +50,7 @@ WRITTEN_OF_NEURONS = (
 
 def summarize(
     model: Any, X: Any = None, *, ids: Sequence[str] | None = None, y: Any = None, points: NDArray[Any] | None = None,
-    pairs: Source | None = None, structure: bool = False, seed: int = 0,
+    pairs: Source | None = None, structure: bool = False, seed: int = 0, sure: Uncertainty | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The facts of a fitted map as a dictionary that JSON can hold; numbers are not rounded.
 
@@ -61,6 +64,7 @@ def summarize(
     pairs : dissimilarities (N, N) of the points; with them `quality` has the indices that compare points with points.
     structure : also what a picture needs: prototypes among themselves, their places, what they look like, and members.
     seed : of the sample that those indices are taken from when there are many points.
+    sure : what `uncertainty` told of the points; without it margins between prototypes say how sure a point is.
     """
     fitted: Any = map_of(model)
     lattice = getattr(fitted, "lattice_", None)
@@ -71,6 +75,7 @@ def summarize(
     names, classes = _names(fitted, X, ids, len(points)), _class_names(y, len(points))
     with limited(1):  # the same bits everywhere
         _add_points(facts, fitted, points, names)
+        _add_certainty(facts, points, names, sure)
         if pairs is not None:
             sample, keep = _sampled(pairs, seed)
             facts["n_points_compared"] = len(keep)
@@ -151,7 +156,8 @@ def _training(fitted: Any) -> dict[str, Any] | None:
     plan = fitted._plan(len(fitted.hits_))
     return {
         "converged": bool(fitted.converged_),
-        "anneals": plan.assignment.anneals,
+        "anneals": plan.assignment.anneals and bool((history["sigma"] > 0).any()),
+        "cools": plan.temperature is not None,  # its sigma is the temperature of soft assignments
         # Prototypes were combinations of the data until the last epochs, so the error rises there.
         "combines": plan.as_combinations and not plan.without_epochs,
         "swaps": getattr(fitted, "n_swaps_", None),
@@ -217,6 +223,39 @@ def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names:
         if neuron["exemplar_id"] is None:
             at = neuron["exemplar"] if neuron["exemplar"] is not None and trained_on_these else near
             neuron["exemplar_id"] = None if at is None or not 0 <= at < len(names) else names[at]
+
+
+def _add_certainty(facts: dict[str, Any], points: NDArray[Any], names: list[str], sure: Uncertainty | None) -> None:
+    """Of each neuron how sure its points are, in the mean, and which points are the least sure of all.
+
+    How sure a point is: its confidence over resamples, or the margin 1 - d / e, d and e the dissimilarities to its two
+    nearest prototypes. None of a neuron without points, and of all where there is one neuron.
+    """
+    K = len(facts["neurons"])
+    if sure is not None and len(sure.points) != len(points):
+        raise ValueError(
+            f"`uncertainty` told of {len(sure.points)} points, but there are {len(points)}; pass the same."
+        )
+    how = 1.0 - points["ratio"] if sure is None else sure.points["confidence"]
+    own = points["prototype"]
+    counts, sums = np.bincount(own, minlength=K).tolist(), np.bincount(own, how, K).tolist()
+    for neuron, n, total in zip(facts["neurons"], counts, sums, strict=True):
+        neuron["sure"] = total / n if n and K > 1 else None
+    least = np.lexsort((-points["ratio"], how))[:MOST_UNSURE].tolist() if K > 1 else []
+    facts["certainty"] = {
+        "n_resamples": 0 if sure is None else sure.n_resamples,
+        "mean": float(how.mean()) if K > 1 else None,
+        "least_sure": [
+            {
+                "id": names[i],
+                "neuron": int(own[i]),
+                "second": int(points["second"][i]),
+                "ratio": float(points["ratio"][i]),
+            }
+            | ({} if sure is None else {name: float(sure.points[name][i]) for name in ("stability", "confidence")})
+            for i in least
+        ],
+    }
 
 
 def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | None]) -> IntArray | None:

@@ -10,7 +10,7 @@ from .blocksum import blocksum
 from .bounds import BoundAll, BoundAllStop, BoundSelf, bounded_by
 from .certified import certified
 from .exhaustive import gemm, standard
-from .frame import FieldWeights, Finder, RankWeights, Search, Weights
+from .frame import FieldWeights, Finder, RankWeights, Search, SoftWeights, Weights
 from .stops import Stop, StopCandidates, StopCoarse, StopFine, stopped_by
 
 
@@ -22,7 +22,7 @@ class Strategy:
     takes: tuple[type[Weights], ...]
 
 
-ANY = (FieldWeights, RankWeights)
+ANY = (FieldWeights, RankWeights, SoftWeights)  # soft ones are those of K-means at a temperature
 FIELDS = (FieldWeights,)  # K-means, SOM
 RANKS = (RankWeights,)  # neural gas
 

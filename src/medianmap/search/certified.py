@@ -21,7 +21,7 @@ from ..utils.threads import run_chunks
 from . import screens
 from .exhaustive import product_costs
 from .field_sums import FieldSums
-from .frame import FieldWeights, Finder, Search, Weights
+from .frame import FieldWeights, Finder, Search, SoftWeights, Weights
 from .placing import best_free, count_survivors, settle_distinct
 from .rank_screen import RankScreen
 from .screens import LARGEST, Bounded, Choice, as_float32
@@ -119,7 +119,9 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
     last: list[tuple[str, CertifiedFinder]] = []
 
     def epoch(weights: Weights, w: IntArray) -> Finder:
-        screen: Any = fields if isinstance(weights, FieldWeights) else ranks
+        screen: Any = None  # soft weights have no structure that a screen could use
+        if not isinstance(weights, SoftWeights):
+            screen = fields if isinstance(weights, FieldWeights) else ranks
         if screen is None:
             return product_costs(weights.A, source)
         choice = screen.choice

@@ -119,7 +119,36 @@ class RankWeights:
         return np.arange(len(self.rank))
 
 
-Weights: TypeAlias = FieldWeights | RankWeights
+@dataclass(frozen=True)
+class SoftWeights:
+    """A[j, i] = P[j, i] m_i, P (K, N) any shares (K-means at a temperature)."""
+
+    P: FloatArray  # (K, N)
+    m: FloatArray  # (N,)
+
+    @cached_property
+    def A(self) -> FloatArray:
+        return self.rows(slice(None))
+
+    def row(self, j: int) -> FloatArray:
+        """A[j] (N,)."""
+        return self.P[j] * self.m
+
+    def rows(self, js: slice) -> FloatArray:
+        """A[js] (k, N)."""
+        return self.P[js] * self.m
+
+    @cached_property
+    def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
+        """(levels (1, N), values (K, N)) with A[j, i] = values[j, levels[0, i]] m_i: each point has its own level."""
+        return np.arange(len(self.m))[None], self.P
+
+    @property
+    def alive(self) -> IntArray:
+        return np.flatnonzero(self.P.any(axis=1))
+
+
+Weights: TypeAlias = FieldWeights | RankWeights | SoftWeights
 
 
 # --- the search for one epoch's prototypes --------------------------------------------------------------------------

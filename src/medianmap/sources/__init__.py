@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.registry import bind
-from ..utils.checks import check_ids, refuse_duplicate_ids
+from ..utils.checks import check_choice, check_ids, refuse_duplicate_ids
 from ..utils.resumable import journal_path
 from . import base
 from .base import ALL, CondensedSource, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
@@ -21,6 +22,7 @@ from .checks import as_numbers, as_objects, check_entries, check_queries, is_sym
 from .computed import ComparedSource, ComputedSource
 from .duckdb import PairSource
 from .postgres import PostgresSource
+from .similarity import RULES, SimilarityRule, by_function, from_similarities
 from .stored import is_pair_store, open_matrix, open_npy, open_store, sidecar_path, write_store
 
 __all__ = [
@@ -34,7 +36,7 @@ __all__ = [
 def as_dissimilarity(
     X: Any, metric: str | Callable[[Any, Any], float] = "precomputed", *,
     metric_params: Mapping[str, Any] | None = None, ids: Sequence[str] | None = None, symmetric: bool | None = None,
-    n_jobs: int | None = None, matrix: Any = None,
+    n_jobs: int | None = None, matrix: Any = None, similarity: SimilarityRule | None = None,
 ) -> Source:  # fmt: skip
     """Turn what you have into a source of dissimilarities that every median map accepts.
 
@@ -55,9 +57,20 @@ def as_dissimilarity(
     matrix : the dissimilarities of the objects X by this metric, computed before, in any form that metric="precomputed"
         takes. They are read and nothing is computed; a map fitted with this metric still has exemplar objects and
         compares new ones.
+    similarity : X holds similarities, and this is how they become dissimilarities: "kernel" (s_aa + s_bb - 2 s_ab),
+        "kernel-clip", "kernel-flip" or "kernel-shift" (the same without negative eigenvalues), "1-s", "1-s/100",
+        "max-s", "-log", "normalized" (1 - s_ab / sqrt(s_aa s_bb)) or a function of an array. A memory map stays on
+        disk. A warning tells of a kernel's negative eigenvalues.
 
-    Nothing is copied: a float32 array stays float32, and a memory map stays on disk.
+    Nothing else is copied: a float32 array stays float32, and a memory map stays on disk.
     """
+    if similarity is not None:
+        if metric != "precomputed" or matrix is not None:
+            raise ValueError(
+                f"similarity={similarity!r} converts a matrix of similarities, and metric={metric!r} compares objects; "
+                "drop one of them."
+            )
+        return _of_similarities(X, similarity, ids, symmetric)
     if base.is_source(X):
         if ids is not None or symmetric is not None or metric != "precomputed":
             raise ValueError("X is a source already, with its ids and symmetry; drop metric, ids and symmetric.")
@@ -81,6 +94,28 @@ def as_dissimilarity(
     if symmetric is not None:
         bound = replace(bound, metric=replace(bound.metric, symmetric=symmetric))
     return with_ids(replace(source, metric=bound), ids)
+
+
+def _of_similarities(X: Any, rule: SimilarityRule, ids: Sequence[str] | None, symmetric: bool | None) -> Source:
+    """The matrix of similarities X as dissimilarities, in memory unless X is on disk or too large."""
+    if isinstance(X, str | PathLike) and is_pair_store(Path(X)):
+        raise ValueError(f"{X} is a table of pairs, whose values are read as they are; convert them there.")
+    given: Any = X if base.is_source(X) else precomputed(X, symmetric=symmetric)
+    if isinstance(given, CondensedSource):
+        raise ValueError(
+            "A condensed vector holds no similarity of a point with itself; pass the square matrix of similarities."
+        )
+    given = with_ids(given, ids)
+    S = getattr(given, "D", None)
+    if callable(rule):
+        by_rule = by_function(rule, given.block(ALL, ALL).astype(np.float64), given.ids)
+        return DenseSource(by_rule, is_symmetric(by_rule), given.ids)
+    check_choice(rule, "similarity", [*RULES])
+    whole = base.fits(given.shape[0]) and not isinstance(S, np.memmap)
+    source, D, said = from_similarities(given, rule, whole=whole)
+    if said:
+        warnings.warn(f"{said}.", UserWarning, stacklevel=3)
+    return source if D is None else DenseSource(D, source.symmetric, source.ids)
 
 
 def _naming(sentence: str, ids: Sequence[str] | None) -> str:

@@ -69,6 +69,13 @@ def check_positive(value: Any, name: str) -> float:
     return _number(value, name, "a number > 0", lambda x: 0 < x < np.inf)
 
 
+def check_temperature(value: Any, name: str) -> float | str | None:
+    """None, "auto" or a finite number > 0."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return value
+    return _number(value, name, "None, 'auto' or a number > 0", lambda x: 0 < x < np.inf)
+
+
 def check_nonnegative(value: Any, name: str) -> float:
     """A finite number >= 0."""
     return _number(value, name, ">= 0 and finite", lambda x: 0 <= x < np.inf)

@@ -90,6 +90,10 @@ def told(result: FitResult) -> Iterator[str]:
         yield f"{', '.join(numbers)}."
     if summary.get("verdict"):
         yield summary["verdict"]
+    certainty = summary.get("certainty", {})
+    if certainty.get("n_resamples"):
+        sure, maps = certainty["mean"], counted(certainty["n_resamples"], "resample")
+        yield f"By {maps} of the data, an object keeps its prototype with probability {sure:.2f}, in the mean."
     passes = getattr(result.model, "estimator_", result.model)
     if hasattr(passes, "n_patches_"):
         many = f"{passes.n_patches_} {'patch' if passes.n_patches_ == 1 else 'patches'}"

@@ -59,7 +59,7 @@ function setUpTraining() {
     h('p', { class: 'muted' }, `${counted(training.quantization_error.length, 'epoch')}; ${ended}.${combined}${swapped}`),
     chart('Quantization error', training.quantization_error),
     chart(isMean ? 'Prototypes that moved' : 'Exemplars that moved', training.moved),
-    ...(training.anneals ? [chart('Neighbourhood range σ (logarithmic)', training.sigma, true)] : []));
+    ...(training.anneals ? [chart(`${training.cools ? 'Temperature' : 'Neighbourhood range σ'} (logarithmic)`, training.sigma.filter((sigma) => sigma > 0), true)] : []));
 }
 
 function setUpHealth() {

@@ -63,6 +63,9 @@ const colorings = [
     keys: content.groups.colors.map((color, k) => [`supercluster ${k + 1}`, color]),
   },
   scaled('quality', 'Quality', 'Mean dissimilarity of the points to their exemplar: low values are tight', valuesOf('quality')),
+  content.certainty.mean !== null && scaled('sure', 'How sure', content.certainty.n_resamples
+    ? `Mean confidence of the points, the probability to stay here on another sample of the data (${content.certainty.n_resamples} resamples): low values are doubtful`
+    : 'Mean margin of the points, 1 − d1 / d2 of the two nearest neurons: low values lie between neurons', valuesOf('sure')),
   hasPlanes && plane(0),
 ].filter(Boolean);
 

@@ -59,6 +59,7 @@ function showNeuron(j) {
   const neuron = content.neurons[j];
   const where = lattice ? `row ${neuron.row + 1}, column ${neuron.column + 1}` : null;
   const pairs = [['points', told(neuron.hits)], ['mean dissimilarity', told(neuron.quality)], ['to neighbours, mean', told(neuron.u)],
+    ...(neuron.sure === null ? [] : [[content.certainty.n_resamples ? 'mean confidence' : 'mean margin', told(neuron.sure)]]),
     ['supercluster', `${neuron.group + 1} of ${content.groups.n}`]];
   if (neuron.majority) pairs.push(['majority class', named(neuron.majority)], ['purity', `${Math.round(100 * neuron.purity)}%`]);
   if (neuron.predicts) pairs.push(['predicts', named(neuron.predicts)]);
@@ -84,7 +85,20 @@ function showNothing() {
     h('h3', {}, 'The largest'),
     h('table', { class: 'members' }, h('tbody', {}, top.map((j) => h('tr', {},
       h('td', {}, linkTo(j, `neuron ${j}`)), h('td', { class: 'id' }, named(content.neurons[j].exemplar ?? '–')),
-      h('td', { class: 'number' }, counted(content.neurons[j].hits, 'point')))))));
+      h('td', { class: 'number' }, counted(content.neurons[j].hits, 'point')))))), ...leastSure());
+}
+
+// The points that may as well be elsewhere, with the two neurons they are between.
+function leastSure() {
+  const { least_sure, n_resamples } = content.certainty;
+  if (!least_sure.length) return [];
+  const shown = n_resamples ? 'confidence' : 'ratio';
+  const rows = least_sure.map((point) => h('tr', {}, h('td', { class: 'id' }, named(point.id)),
+    h('td', {}, linkTo(point.neuron, `neuron ${point.neuron}`), ' or ', linkTo(point.second, String(point.second))),
+    h('td', { class: 'number' }, told(point[shown]))));
+  const head = ['point', 'nearest'].map((name) => h('th', { scope: 'col' }, name));
+  return [h('h3', {}, 'The least sure points'),
+    h('table', { class: 'members' }, h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, n_resamples ? 'confidence' : 'd1 / d2'))), h('tbody', {}, rows))];
 }
 
 onSelect.push((j) => {

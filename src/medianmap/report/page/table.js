@@ -2,7 +2,7 @@
 const LONG = 300; // tables of more rows are not printed
 const columns = [
   ['neuron', 'neuron'], ['row', 'row'], ['column', 'column'], ['exemplar', isMean ? 'nearest point' : 'exemplar'], ['hits', 'points'],
-  ['u', 'U-matrix'], ['quality', 'mean dissimilarity'], ['group', 'supercluster'], ['majority', 'majority class'],
+  ['u', 'U-matrix'], ['quality', 'mean dissimilarity'], ['sure', content.certainty.n_resamples ? 'confidence' : 'margin'], ['group', 'supercluster'], ['majority', 'majority class'],
   ['purity', 'purity'], ['predicts', 'predicts'],
 ].filter(([key]) => key in content.neurons[0]);
 const isText = (key) => ['exemplar', 'majority', 'predicts'].includes(key);

@@ -44,7 +44,7 @@ class TrainingDisplay(Display):
 
     Attributes
     ----------
-    sigma_ax_ : the axis of sigma; None for K-means, which has none.
+    sigma_ax_ : the axis of sigma; None for K-means without a temperature.
     ax_, figure_ : the axes and figure drawn on.
     """
 
@@ -73,7 +73,7 @@ class TrainingDisplay(Display):
         self.sigma_ax_ = None
         if (sigma > 0).any():
             self.sigma_ax_ = ax.twinx()
-            above, words = np.where(sigma > 0, sigma, np.nan), "sigma, the neighbourhood's range"
+            above, words = np.where(sigma > 0, sigma, np.nan), "sigma, the neighbourhood's range, or temperature"
             lines += self.sigma_ax_.plot(epochs, above, ":", color=LINES[6], label=words)
             self.sigma_ax_.set(yscale="log", ylabel="sigma")
         _finish(ax, "epoch", "cost and error", handles=lines, loc="upper right")
