@@ -27,9 +27,11 @@ def grid_of(K: int) -> tuple[int, int]:
 
 
 def estimator(method: str, K: int, family=MEDIAN, **params):
-    """A map with K prototypes and few epochs of annealing, of data points if it is a median map."""
+    """A map with K prototypes and few epochs of annealing, of data points if it is a median map: neural gas from K/2."""
     if family is MEDIAN:
         params = {"annealing": "median"} | params
+        if method == "gas":
+            params = {"sigma_start": max(K / 2, params.get("sigma_end", 0.0))} | params
     if method == "kmeans":
         return family[method](K, **params)
     if method == "gas":

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.assignment import OnLattice, Rank, Winner
 from ..core.engine import Epoch, State, explicit
-from ..core.neighborhood import checked_grid, checked_lattice, geometric
+from ..core.neighborhood import Lattice, checked_lattice, geometric
 from ..core.quality import quantization_error
 from ..core.spaces import MedianSpace, RelationalSpace, Space
 from ..metrics.base import BoundMetric
@@ -44,13 +44,22 @@ from ..sources.base import (
 from ..sources.checks import as_objects, columns_of, columns_of_objects, n_dims, refuse_bad_entries
 from ..sources.computed import checked_objects, take
 from ..sources.stored import is_pair_store
-from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_positive, check_weights
+from ..utils.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_n_jobs,
+    check_nonnegative,
+    check_positive,
+    check_weights,
+)
 from ..utils.threads import EPOCH_WATCHER, limited
 from .answers import MapAnswers
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
 from .parameters import (
     INITS,
     NEIGHBORHOODS,
+    WINNERS,
     AnnealedParameters,
     CompressedParameters,
     DissimilarityParameters,
@@ -408,7 +417,12 @@ class NeuralGasMap(NeuralGasParameters, AnnealedMap):
 
     def _plan(self, K: int) -> Plan:
         # Lower warm starts end in worse maps, higher ones need more epochs.
-        return self._annealed(Rank(self.neighborhood), K / 2, sigma_warm=max(1.0, K / 15))
+        last = None if self.truncate is None else check_count(self.truncate, "truncate", at_least=0)
+        return self._annealed(Rank(self.neighborhood, last), self._first_width(K), sigma_warm=max(1.0, K / 15))
+
+    def _first_width(self, K: int) -> float:
+        """Where sigma starts unless the user says it."""
+        return K / 2
 
 
 class CompressedNeuralGasMap(CompressedParameters, NeuralGasMap):
@@ -432,15 +446,24 @@ class SOMMap(SOMParameters, AnnealedMap):
     _gives = FieldWeights
     _on_lattice = True
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.winner, "winner", WINNERS)
+
     def _size(self) -> tuple[int, str]:
-        rows, cols = checked_grid(self.grid)
-        return rows * cols, "the number of neurons"
+        return len(self._neurons().distances), "the number of neurons"
 
     def _plan(self, K: int) -> Plan:
-        lattice = checked_lattice(self.grid, self.lattice, self.periodic)
+        lattice = self._neurons()
+        far = None if self.truncate is None else check_nonnegative(self.truncate, "truncate")
+        assignment = OnLattice(
+            lattice, self.neighborhood, check_flag(self.normalized, "normalized"), self.winner == "nearest", far
+        )
         # From a higher sigma a short annealing ends in worse maps than it began with.
-        assignment = OnLattice(lattice, self.neighborhood, check_flag(self.normalized, "normalized"))
         plan = self._annealed(
             assignment, lattice.diameter / 2, sigma_warm=max(0.5, 1.5 * check_positive(self.sigma_end, "sigma_end"))
         )
         return replace(plan, arrange=check_flag(self.arrange, "arrange"))
+
+    def _neurons(self) -> Lattice:
+        return checked_lattice(self.grid, self.lattice, self.periodic)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
+from ..core.plane import layout, symmetrized
 from ..core.quality import border_share, class_counts, class_indices, neighborhood_indices
 from ..explore import prototypes as views
 from ..predict.assign_all import Answers, border_points, outliers, two_best
@@ -267,8 +268,8 @@ def _add_graph(facts: dict[str, Any], P: FloatArray, fitted: Any, points: NDArra
 
     u is the mean dissimilarity to the prototypes that are joined to one; None where there are none.
     """
-    K, S, graph = len(P), views.symmetrized(P), views.topology_graph(points)
-    drawn = views.layout(views.as_lengths(fitted, P), max_iter=int(np.clip(LAYOUT_WORK / K**2, 30, 300)))
+    K, S, graph = len(P), symmetrized(P), views.topology_graph(points)
+    drawn = layout(views.as_lengths(fitted, P), max_iter=int(np.clip(LAYOUT_WORK / K**2, 30, 300)))
     # Turned so that the map is wide rather than high; each axis points to its largest coordinate.
     z = drawn.positions @ np.linalg.eigh(drawn.positions.T @ drawn.positions)[1][:, ::-1]
     z *= np.where(z[np.abs(z).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.neighborhood import Lattice
+from ...core.plane import PlaneLayout, layout
 from ...core.quality import torn_links
 from ...explore import prototypes as views
 from ...predict.assign_all import two_best
@@ -218,7 +219,7 @@ class TopologyDisplay(shapes.Display):
     _size = 6, 5
 
     def __init__(
-        self, layout: views.PlaneLayout, edges: NDArray[Any], hits: FloatArray, *, shares: FloatArray | None = None,
+        self, layout: PlaneLayout, edges: NDArray[Any], hits: FloatArray, *, shares: FloatArray | None = None,
         classes: Any = None, names: Any = None,
     ) -> None:  # fmt: skip
         if names is not None and len(names) != len(hits):
@@ -239,7 +240,7 @@ class TopologyDisplay(shapes.Display):
         points = two_best(model, X) if points is None else points
         P = views.prototype_dissimilarities(model, X)
         shares, classes = (None, None) if y is None else views.class_shares(points["prototype"], y, len(P))
-        place = views.layout(views.as_lengths(fitted, P))
+        place = layout(views.as_lengths(fitted, P))
         display = cls(place, views.topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
         return display.plot(ax=ax)
 
