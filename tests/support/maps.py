@@ -27,7 +27,7 @@ def grid_of(K: int) -> tuple[int, int]:
 
 
 def estimator(method: str, K: int, family=MEDIAN, **params):
-    """A map with K prototypes and few epochs of annealing, of data points if it is a median map: neural gas from K/2."""
+    """A map with K prototypes and few epochs of annealing, of data points if it is a median map; a gas from K/2."""
     if family is MEDIAN:
         params = {"annealing": "median"} | params
         if method == "gas":

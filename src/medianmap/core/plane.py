@@ -15,6 +15,8 @@ from ..utils.threads import limited, step
 FLAT = 1e-9
 # Stress that falls by less than this share has settled, as far as an eye can tell.
 SETTLED = 1e-5
+# Points nearer than this, in units of the largest dissimilarity, lie on each other; how far they are moved apart.
+TOGETHER, APART = 1e-6, 1e-3
 
 
 def landmark_coordinates(squares: FloatArray, landmarks: IntArray, m: FloatArray, n_axes: int = 2) -> FloatArray:
@@ -78,6 +80,9 @@ def layout(P: FloatArray, max_iter: int = 300) -> PlaneLayout:
     S /= largest
     with limited(1):  # the same positions at any number of threads
         z = landmark_coordinates(S**2, np.arange(K), np.ones(K))
+        if ((cdist(z, z) < TOGETHER) & (S > TOGETHER)).any():  # as leaves of a tree may be; they would never part
+            turns = np.arange(K)
+            z += APART * np.column_stack([np.cos(turns), np.sin(turns)])
         stress = np.inf
         for k in range(max_iter):
             step("layout", k, max_iter)

@@ -75,7 +75,7 @@ def u_matrix(lattice: Lattice, P: FloatArray) -> UMatrix:
     """
     a, b = np.nonzero(np.triu(lattice.neighbors))
     u = symmetrized(P)[a, b]
-    K = len(lattice.positions)
+    K = len(lattice.distances)
     ends = np.concatenate([a, b])
     degree = np.bincount(ends, minlength=K)
     means = np.bincount(ends, weights=np.concatenate([u, u]), minlength=K) / np.maximum(degree, 1)

@@ -42,7 +42,7 @@ WRITTEN = (
     "quality", "torn", "classes", "neurons",
 )  # fmt: skip
 WRITTEN_OF_NEURONS = (
-    "neuron", "exemplar", "hits", "row", "column", "exemplar_id", "majority", "purity", "class", "probability",
+    "neuron", "exemplar", "hits", "layer", "row", "column", "exemplar_id", "majority", "purity", "class", "probability",
 )  # fmt: skip
 
 
@@ -112,6 +112,13 @@ def written(facts: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
+def lattice_text(facts: dict[str, Any]) -> str:
+    """Where the neurons of a SOM are, in words."""
+    if facts["grid"] is None:
+        return "at given distances"
+    return f"on {' x '.join(map(str, facts['grid']))} {facts['lattice']}" + (", torus" if facts["periodic"] else "")
+
+
 def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
     """What a model says without its data."""
     layers = [model]
@@ -127,7 +134,7 @@ def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
     return {
         "model": " of ".join(type(layer).__name__ for layer in layers),
         "map": type(fitted).__name__, "metric": plain(metric), "n_prototypes": len(fitted.hits_),
-        "grid": None if lattice is None else list(lattice.shape),
+        "grid": None if lattice is None or lattice.places is None else list(lattice.shape),
         "lattice": getattr(lattice, "kind", None), "periodic": getattr(lattice, "periodic", None),
         "predicted_classes": [str(name) for name in getattr(model, "classes_", ())],
         "patches": {
@@ -169,9 +176,10 @@ def _neurons(model: Any, fitted: Any, lattice: Any) -> list[dict[str, Any]]:
         neuron["exemplar"] = None if places is None else int(places[j])
         neuron["exemplar_id"] = None if names is None else str(names[j])
         if lattice is not None:
-            row, column = divmod(j, lattice.shape[1])
-            x, y = lattice.positions[j].tolist()
-            neuron |= {"row": row, "column": column, "x": x, "y": y}
+            if lattice.places is not None:
+                place = [int(index) for index in np.unravel_index(j, lattice.shape)]
+                neuron |= dict(zip(("layer", "row", "column")[-len(place) :], place, strict=True))
+            neuron["x"], neuron["y"] = lattice.positions[j].tolist()
         neurons.append(neuron)
     for neuron, (name, share) in zip(neurons, Answers(model).classes or (), strict=False):
         neuron |= {"class": str(name), "probability": share}
