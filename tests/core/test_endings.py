@@ -152,11 +152,11 @@ def test_noise_has_no_least_cost(rng):
 def test_the_nearest_prototype_as_winner_may_raise_the_cost_and_still_ends():
     """It minimises no cost: most maps settle, and where the cost no longer falls those of least cost are taken."""
     rose, went_back = 0, 0
-    params = {"init": np.arange(9), "sigma_start": 1.0, "sigma_end": 1.0, "arrange": False}
-    for seed in range(100):
-        X = np.random.default_rng(seed).normal(size=(30, 2))
+    params = {"init": np.arange(16), "sigma_start": 1.5, "sigma_end": 1.5, "arrange": False}
+    for seed in range(40):
+        X = np.random.default_rng(seed).normal(size=(20, 2))
         kohonen, heskes = (
-            estimator("som", 9, BATCH, winner=winner, **params).fit(X) for winner in ("nearest", "neighborhood")
+            estimator("som", 16, BATCH, winner=winner, **params).fit(X) for winner in ("nearest", "neighborhood")
         )
         assert heskes.converged_
         assert (np.diff(heskes.history_["cost"]) <= 1e-12 * heskes.history_["cost"][:-1]).all()
@@ -167,5 +167,5 @@ def test_the_nearest_prototype_as_winner_may_raise_the_cost_and_still_ends():
         went_back += not kohonen.converged_
         if not kohonen.converged_:
             assert history["cost"][-1] == history["cost"][7:].min()
-    assert rose > 20
+    assert rose > 10
     assert went_back > 0

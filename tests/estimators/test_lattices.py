@@ -1,5 +1,7 @@
 """Chains, layers and given distances through the front door: fit, report, pictures, files, patches, labels."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import shortest_path
@@ -20,6 +22,8 @@ from medianmap import (
 )
 from medianmap.core.quality import indices, topographic_error
 from medianmap.explore import hit_map
+from medianmap.report.summary import summarize
+from medianmap.report.text import map_text
 from medianmap.sources import ALL
 
 RING = shortest_path(np.roll(np.eye(8), 1, axis=1), directed=False)
@@ -67,6 +71,11 @@ def test_from_the_fit_to_the_loaded_model(name, kind, tmp_path):
     places = [tuple(neuron[name] for name in names) for neuron in content["neurons"]]
     assert places == ([()] * 8 if graph else list(np.ndindex(*shape)))
     assert ("at given distances" if graph else " x ".join(map(str, shape))) in som._repr_html_()
+
+    text = map_text(summarize(som, X, y=Y)).plain
+    assert re.findall(r"layer \d", text) == (["layer 1", "layer 2"] if len(shape) == 3 else [])
+    shown = [int(n) for n in re.findall(r"[ab] (\d+)", text)]
+    assert shown == [int(n) for n in som.hits_ if n]  # all neurons, in their order
 
     save(som, tmp_path / "m.mmap")
     back = load(tmp_path / "m.mmap")
