@@ -86,8 +86,8 @@ def sentences(runs: Runs) -> list[str]:
         "The chapter names an approximation and leaves it: small weights are dropped, which changes the results and "
         "saves little in the first epochs. Here h is 0 beyond a rank. A random half of breast cancer (squared "
         "Euclidean), K=40, 100 epochs from sigma 20, data points all the way; accuracy by majority on the same points. "
-        "'Weights' are the share of ranks whose h is not 0, a mean over the epochs of the annealing: without truncation "
-        "few are left late, since h falls below the smallest number that is kept.",
+        "'Weights' are the share of ranks whose h is not 0, a mean over the epochs of the annealing: without "
+        "truncation few are left late, since h falls below the smallest number that is kept.",
     ]
     mildest = error_ratio(runs, name_of(RANKS[0]))
     if len(mildest) > 1 and sign(1 - mildest) == HOLDS:
