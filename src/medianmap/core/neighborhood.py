@@ -170,6 +170,13 @@ def make_lattice(shape: tuple[int, ...], kind: str = "hexagonal", periodic: bool
 
 def given_lattice(distances: Any) -> Lattice:
     """The lattice of the user's distances (K, K), divided by their mean over neurons that touch."""
+    nd = checked_distances(distances)
+    near = touching(nd)
+    return Lattice((len(nd),), "given", False, None, nd / nd[near].mean() if near.any() else nd)
+
+
+def checked_distances(distances: Any) -> NDArray[np.float64]:
+    """The user's distances between neurons (K, K), K >= 1: symmetric, finite, above 0 but on the diagonal."""
     try:
         nd = np.array(distances, np.float64)
     except (TypeError, ValueError):
@@ -195,9 +202,7 @@ def given_lattice(distances: Any) -> Lattice:
         raise ValueError(
             f"lattice[{j}, {l}] is {nd[j, l]:g}, but lattice[{l}, {j}] is {nd[l, j]:g}; they must be equal."
         )
-    nd = (nd + nd.T) / 2
-    near = touching(nd)
-    return Lattice((len(nd),), "given", False, None, nd / nd[near].mean() if near.any() else nd)
+    return (nd + nd.T) / 2
 
 
 def checked_grid(grid: Any) -> tuple[int, ...]:

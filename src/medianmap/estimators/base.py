@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.assignment import OnLattice, Rank, Winner
 from ..core.engine import Epoch, State, explicit
-from ..core.neighborhood import Lattice, checked_lattice, geometric
+from ..core.neighborhood import Lattice, checked_distances, checked_grid, checked_lattice, geometric
 from ..core.quality import quantization_error
 from ..core.spaces import MedianSpace, RelationalSpace, Space
 from ..metrics.base import BoundMetric
@@ -451,7 +452,9 @@ class SOMMap(SOMParameters, AnnealedMap):
         check_choice(self.winner, "winner", WINNERS)
 
     def _size(self) -> tuple[int, str]:
-        return len(self._neurons().distances), "the number of neurons"
+        # Only counted: of too many neurons all distances would take too long.
+        K = prod(checked_grid(self.grid)) if isinstance(self.lattice, str) else len(checked_distances(self.lattice))
+        return K, "the number of neurons"
 
     def _plan(self, K: int) -> Plan:
         lattice = self._neurons()
