@@ -1,10 +1,11 @@
 """SOMs by their winner: the neuron whose neighbourhood fits best (the default), or the nearest prototype alone.
 
-    python benchmarks/winners.py [--data FOLDER] [--cache FOLDER] [--seeds 3] [--sets ...]
+    python benchmarks/winners.py [--data FOLDER] [--cache FOLDER] [--seeds 5] [--sets ...]
 
-Per map quantization over that of K-medoids by swaps (BatchSOM, and BatchSOM's yardstick: BatchKMeans with n_init=10) /
-topographic error / rank correlation of dissimilarity and lattice distance; means over the seeds, all parameters but the
-winner at their defaults. A RelationalSOM's quantization is that of the points nearest to its prototypes. FOLDER holds
+Summed dissimilarity over that of K-medoids by swaps, ten starts (a BatchSOM's squared distances over those of
+BatchKMeans, ten starts) / topographic error / rank correlation of dissimilarity and lattice distance; means over the
+seeds, all parameters but the winner at their defaults. A RelationalSOM's sum is that of the points nearest to its
+prototypes. FOLDER holds
 chromosomes.csv and proteins/D.csv, not part of this project; the sets that need them are left out without it.
 """
 
@@ -27,6 +28,7 @@ from medianmap.estimators.parameters import WINNERS
 GRIDS = {
     "chromosomes": (10, 10),
     "globins": (8, 10),
+    "families": (8, 10),
     "proteins": (4, 5),
     "breast_cancer": (8, 8),
     "iris": (6, 6),
@@ -64,7 +66,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with chromosomes.csv and proteins/D.csv")
     parser.add_argument("--cache", type=Path, help="where to keep the chromosomes' matrix")
     parser.add_argument("--sets", nargs="+", choices=GRIDS, default=list(GRIDS))
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
     print(f"| | {' | '.join(WINNERS)} |\n|{' --- |' * (1 + len(WINNERS))}", flush=True)
     for name in args.sets:
