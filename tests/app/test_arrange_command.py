@@ -43,6 +43,8 @@ def test_chosen_exemplars_become_a_map_that_other_commands_take(words, capsys):
     code, out, err = run(capsys, "predict", "map/model.mmap", "words.fasta")
     assert code == 0, err
     assert len(out.strip().split("\n")) == len(ids) + 1
+    config = Path("map/config.toml").read_text()
+    assert all(f"# {name} is not set" in config for name in ("epochs", "sigma_end", "init"))  # nothing was trained
     code, _, err = run(capsys, "fit", "--config", "map/config.toml", "-o", "again")
     assert code == 0, err
     np.testing.assert_array_equal(load("again/model.mmap").medoid_indices_, som.medoid_indices_)

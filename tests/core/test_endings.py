@@ -9,6 +9,7 @@ from support.maps import BATCH, estimator, reference_of
 from medianmap import (
     MedianKMeans,
     MedianNeuralGas,
+    MedianSOM,
     PrototypeClassifier,
     RelationalKMeans,
     RelationalNeuralGas,
@@ -169,3 +170,19 @@ def test_the_nearest_prototype_as_winner_may_raise_the_cost_and_still_ends():
             assert history["cost"][-1] == history["cost"][7:].min()
     assert rose > 10
     assert went_back > 0
+
+
+@pytest.mark.parametrize("method", ["kmeans", "gas", "som"])
+def test_prototypes_that_stay_where_they_start_have_the_cost_of_their_own_map(method, rng):
+    D = rng.random((30, 30))
+    np.fill_diagonal(D, 0)
+    w = np.arange(6) * 5
+    kinds = {"kmeans": MedianKMeans, "gas": MedianNeuralGas, "som": MedianSOM}
+    params = {"grid": (2, 3)} if method == "som" else {}
+    fitted = estimator(method, 6, kinds, metric="precomputed", init=w, annealing="none", **params).fit(D)
+    np.testing.assert_array_equal(fitted.medoid_indices_, w)
+    nd = fitted.lattice_.distances if method == "som" else None
+    weights = {"kmeans": reference.kmeans, "gas": reference.neural_gas}.get(method) or reference.som(nd, "gaussian")
+    sigma = fitted.history_["sigma"][0]
+    assert fitted.history_["cost"] == pytest.approx([weights(D[:, w], sigma, np.ones(30))[1]])
+    assert fitted.converged_

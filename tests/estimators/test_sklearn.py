@@ -109,7 +109,7 @@ def test_fitted_attributes_say_what_they_should(rng):
     np.testing.assert_array_equal(som.cluster_centers_, X[som.medoid_indices_])
     assert som.inertia_ == pytest.approx(np.linalg.norm(X - som.cluster_centers_[som.labels_], axis=1).sum())
     assert som.quantization_error_ == som.inertia_ / 2 == -som.score(X)
-    names = ("sigma", "cost", "quantization_error", "terms", "moved", "compression")
+    names = ("sigma", "cost", "quantization_error", "terms", "moved", "compression", "went_back")
     assert som.history_.dtype.names == names
     assert len(som.history_) == som.n_iter_ >= 5
     assert som.history_["sigma"][0] == pytest.approx(som.lattice_.distances.max() / 2)

@@ -222,9 +222,9 @@ def test_certified_equals_standard_on_problems_large_enough_for_every_screen(kin
     n = 1200  # above the size from which the low-rank picture is used
     D = matrix(kind, n, rng).astype(np.float32)
     start = rng.permutation(n)[:24]
-    for make in (lambda s: MedianNeuralGas(24, n_epochs=12, search=s, metric="precomputed", init=start),
-                 lambda s: MedianSOM((4, 6), n_epochs=12, search=s, metric="precomputed", init=start,
-                                     annealing="median")):  # fmt: skip
+    params = {"n_epochs": 12, "metric": "precomputed", "init": start, "random_state": 0}
+    for make in (lambda s: MedianNeuralGas(24, search=s, **params),
+                 lambda s: MedianSOM((4, 6), search=s, annealing="median", **params)):  # fmt: skip
         fast, slow = make("certified").fit(D), make("gemm").fit(D)
         np.testing.assert_array_equal(fast.medoid_indices_, slow.medoid_indices_)
         np.testing.assert_array_equal(fast.history_["cost"], slow.history_["cost"])

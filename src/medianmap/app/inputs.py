@@ -321,7 +321,9 @@ def exemplars_in(settings: FitSettings, given: Given) -> dict[str, Any]:
 
 
 def completed(settings: FitSettings, metric: str) -> FitSettings:
-    """The settings with all defaults filled in."""
+    """The settings with all defaults filled in; exemplars that are there already are not trained."""
+    if settings.exemplars is not None:
+        return replace(settings, metric=metric)
     own: Any = MAPS[settings.map]
     epochs = own.max_iter if hasattr(own, "max_iter") else own.n_epochs
     return replace(

@@ -20,7 +20,7 @@ from .assignment import Assignment
 from .label_term import LabelTerm
 from .neighborhood import Lattice
 from .plane import landmark_coordinates
-from .quality import inertia, quantization_error
+from .quality import quantization_error
 from .spaces import Space, snapped
 
 HISTORY = np.dtype([
@@ -142,14 +142,6 @@ def labelled(problem: Problem, start: NDArray[Any] | State, sigma: float) -> Sta
         return State(start)
     weights, _ = problem.assignment(problem.space.distances(start), sigma, problem.m)
     return State(start, problem.label_term.first(weights))
-
-
-def looked_at(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:
-    """The prototypes `start` as they are, with a record of their K-means cost, for training by swaps alone."""
-    state = labelled(problem, start, sigma)
-    cost = inertia(problem.space.distances(state.prototypes), problem.m)
-    record = Epoch(len(state.history), float(sigma), cost, 0.5 * cost, 0, 0)
-    return replace(state, history=(*state.history, record), converged=True)
 
 
 def anneal(

@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 
 from ..core.assignment import Assignment, nearest
 from ..core.compression import compressed_space
-from ..core.engine import Epoch, OnEpoch, Problem, State, anneal, labelled, looked_at, run_all, start_points
+from ..core.engine import Epoch, OnEpoch, Problem, State, anneal, labelled, run_all, start_points
 from ..core.label_term import LabelTerm
 from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
@@ -58,7 +58,7 @@ class Plan:
     sigmas : (n_epochs,) annealing, one entry per epoch; after it at most max_settling epochs at sigma_end.
     sigma_warm : where sigma starts when a trained map is continued: neighbours mix, distant prototypes do not.
     as_combinations : whether to anneal combinations of the data, and only then to take data points as prototypes.
-    only_swaps : whether to train by swaps alone, without epochs, if by swaps at all.
+    without_epochs : whether prototypes stay where they start, unless they are refined.
     refine : whether to look for better exemplars at the end than annealing and exchanges lead to.
     max_swaps : how often exemplars may be exchanged.
     compression : whether combinations are annealed in a compressed space: None, "auto", or a rank.
@@ -73,7 +73,7 @@ class Plan:
     max_settling: int
     sigma_warm: float
     as_combinations: bool = False
-    only_swaps: bool = False
+    without_epochs: bool = False
     refine: bool = False
     max_swaps: int | None = None
     compression: str | int | None = None
@@ -240,8 +240,9 @@ def train_from(
 ) -> State:
     """Where training gets from one start: prototypes, or a state to continue from."""
     schedule = (plan.sigma_end, plan.max_settling, rng, on_epoch, run)
-    if plan.only_swaps:
-        state = looked_at(problem, start, plan.sigma_end)
+    if plan.without_epochs:
+        state = replace(labelled(problem, start, plan.sigma_end), converged=True)
+        state = at_end(problem, state, plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
         return refined(problem, plan, state, rng) if plan.refine else state
     continued = isinstance(start, State)  # a lattice then keeps its orientation

@@ -66,7 +66,7 @@ class MedianMap(MedianParameters, DissimilarityMap):
         free = self.annealing == "auto" and self.refine is not None and self.max_swaps is None
         none = self.annealing == "none" or (free and not plan.assignment.anneals)
         return replace(
-            plan, as_combinations=combines, only_swaps=none, arrange=plan.arrange and combines,
+            plan, as_combinations=combines, without_epochs=none, arrange=plan.arrange and combines,
             compression=plan.compression if combines else None,
             refine=self.refine is not None, max_swaps=self.max_swaps, distinct=self._distinct_start(),
             n_jobs=self.n_jobs,

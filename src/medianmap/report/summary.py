@@ -161,7 +161,7 @@ def _training(fitted: Any) -> dict[str, Any] | None:
         "converged": bool(fitted.converged_),
         "anneals": plan.assignment.anneals,
         # Prototypes were combinations of the data until the last epochs, so the error rises there.
-        "combines": plan.as_combinations and not plan.only_swaps,
+        "combines": plan.as_combinations and not plan.without_epochs,
         "swaps": getattr(fitted, "n_swaps_", None),
         **{name: history[name].tolist() for name in ("sigma", "quantization_error", "moved")},
     }
