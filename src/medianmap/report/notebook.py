@@ -57,7 +57,7 @@ def first_facts(facts: dict[str, Any], hits: FloatArray) -> dict[str, str]:
     lattice, metric, patches, classes = (facts[name] for name in ("lattice", "metric", "patches", "predicted_classes"))
     size = str(facts["n_prototypes"])
     if lattice is not None:
-        size += f" {lattice_text(facts)}"
+        size += (" on " if facts["grid"] else " ") + lattice_text(facts)
     found = {"model": facts["model"], "prototypes": size if metric is None else f"{size}, {metric}"}
     if classes:
         rest = len(classes) - MOST_NAMES

@@ -116,7 +116,7 @@ def lattice_text(facts: dict[str, Any]) -> str:
     """Where the neurons of a SOM are, in words; summary.json does not tell a torus."""
     if facts["grid"] is None:
         return "at given distances"
-    return f"on {' x '.join(map(str, facts['grid']))} {facts['lattice']}" + (", torus" if facts.get("periodic") else "")
+    return f"{' x '.join(map(str, facts['grid']))} {facts['lattice']}" + (", torus" if facts.get("periodic") else "")
 
 
 def _of_model(model: Any, fitted: Any) -> dict[str, Any]:

@@ -55,7 +55,8 @@ def render(summary: dict[str, Any]) -> RenderableType:
     letters, colors = legend_of(summary)
     ended = "reached a fixed point" if summary["converged"] else "stopped before a fixed point"
     head = Text(
-        f"{summary['map']} of {summary['n_points']} points, {summary['n_prototypes']} neurons {lattice_text(summary)}; "
+        f"{summary['map']} of {summary['n_points']} points on {summary['n_prototypes']} neurons "
+        f"({lattice_text(summary)}); "
         f"{summary['epochs']} epochs, {ended}; {summary['empty']} neurons without points.\n"
     )
     legend = Text("Each cell: majority class and number of points, purity below.  ")
