@@ -37,7 +37,11 @@ def fitted_seconds(name: str, source: Any, K: int, n_epochs: int) -> tuple[float
 
     params = {"metric": "precomputed", "annealing": "median", "n_epochs": n_epochs, "random_state": 0, "n_jobs": 2}
     side = int(K**0.5)
-    estimator = MedianNeuralGas(K, **params) if name == "NG" else MedianSOM((side, side), **params, **CHAPTER)
+    estimator = (
+        MedianNeuralGas(K, sigma_start=K / 2, **params)
+        if name == "NG"
+        else MedianSOM((side, side), **params, **CHAPTER)
+    )
     with Peak() as peak:
         began = time.perf_counter()
         estimator.fit(source)

@@ -42,7 +42,7 @@ def main() -> None:
 
 def median(**params: int) -> MedianNeuralGas:
     """Median NG as the chapter anneals it."""
-    return MedianNeuralGas(6, metric="sqeuclidean", annealing="median", **params)
+    return MedianNeuralGas(6, metric="sqeuclidean", annealing="median", sigma_start=3, **params)
 
 
 def row(*cells: str) -> None:

@@ -110,7 +110,11 @@ ALTERNATIVES = (
     ("affinity propagation", "scikit-learn's, on this page"),
     ("random samples, all data in the last run", "[Breast cancer in patches](#breast-cancer-in-patches)"),
     ("many starts", "`n_init`"),
-    ("ties broken at random", "not needed: the order is fixed and the same for all searches"),
+    (
+        "ties broken at random",
+        '`collisions="noise"` in the assignment, shuffled rows elsewhere; else the order is fixed, the same for '
+        "all searches ([decision 21](decisions/0021-alternatives.md))",
+    ),
     ("stochastic gradient descent; CURE, STING, BIRCH", "not here"),
 )
 

@@ -82,6 +82,60 @@ def test_soms_on_every_lattice_equal_the_reference(lattice, periodic, neighborho
     np.testing.assert_array_equal(fitted.fit(case.D, sample_weight=case.m).medoid_indices_, expected)
 
 
+# What a map can be told beside its lattice; `cases` has at most 9 prototypes.
+ALTERNATIVES = [
+    ("gas", {"truncate": 0}), ("gas", {"truncate": 2}), ("gas", {"truncate": 1, "neighborhood": "gaussian"}),
+    ("som", {"winner": "nearest"}), ("narrow", {"winner": "nearest"}), ("som", {"truncate": 0}),
+    ("som", {"truncate": 1}), ("chapter", {"truncate": 1.5, "winner": "nearest"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "params"), ALTERNATIVES)
+@pytest.mark.parametrize("collisions", ["distinct", "allow"])
+@given(case=cases(), dtype=st.sampled_from([np.float64, np.float32]), data=st.data())
+@settings(max_examples=25)
+def test_alternatives_equal_the_reference_with_every_search(method, params, collisions, case, dtype, data):
+    D = case.D.astype(dtype)
+    search = data.draw(st.sampled_from(["auto", *strategies_for(estimator(method, 2)._gives)]))
+    expected, costs = reference_fit(method, case.K, case.start, params, D=D, m=case.m, collisions=collisions)
+    told = {"metric": "precomputed", "init": case.start, "collisions": collisions, "search": search, **params}
+    fitted = estimator(method, case.K, **told).fit(D, sample_weight=case.m)
+    np.testing.assert_array_equal(fitted.medoid_indices_, expected)
+    np.testing.assert_allclose(fitted.history_["cost"], costs, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize(("method", "params"), ALTERNATIVES)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_alternatives_of_batch_maps_equal_the_reference(method, params, seed):
+    rng = np.random.default_rng(seed)
+    X, m = blobs(rng, n=30), rng.uniform(0.5, 3, 30)
+    start = X[rng.permutation(30)[: int(rng.integers(1, 10))]]
+    expected, costs = reference_fit(method, len(start), start, params, X=X, m=m)
+    fitted = estimator(method, len(start), BATCH, init=start, **unarranged(method), **params).fit(X, sample_weight=m)
+    np.testing.assert_array_equal(fitted.cluster_centers_, expected)
+    np.testing.assert_allclose(fitted.history_["cost"], costs, rtol=1e-12, atol=1e-300)
+
+
+TREE = np.array([[0, 1, 1, 2], [1, 0, 2, 3], [1, 2, 0, 3], [2, 3, 3, 0]])
+
+
+@pytest.mark.parametrize("method", SOMS)
+@pytest.mark.parametrize("params", [
+    {"grid": (1, 4)}, {"grid": (4, 1)}, {"grid": (2, 1, 2)}, {"grid": (1, 2, 2), "lattice": "rectangular"},
+    {"grid": (2, 2, 1), "periodic": True}, {"lattice": TREE}, {"lattice": 3.3 * TREE},
+])  # fmt: skip
+@given(case=cases(max_points=20), winner=st.sampled_from(["neighborhood", "nearest"]))
+@settings(max_examples=10)
+def test_chains_layers_and_given_distances_equal_the_reference(params, method, case, winner):
+    if len(case.D) < 4:
+        return
+    params = params | {"winner": winner}
+    expected, _ = reference_fit(method, 4, np.arange(4), params, D=case.D, m=case.m)
+    fitted = estimator(method, 4, metric="precomputed", init=np.arange(4), **params)
+    np.testing.assert_array_equal(fitted.fit(case.D, sample_weight=case.m).medoid_indices_, expected)
+
+
 @pytest.mark.parametrize("lattice", ["hexagonal", "rectangular"])
 def test_on_a_torus_normalised_weights_are_the_chapters(lattice, rng):
     D = blob_distances(rng, 50)

@@ -67,29 +67,34 @@ def gibbs(G, T, m):
     return (e / e.sum(axis=1, keepdims=True)).T * m, (m * (least[:, 0] - T * np.log(e.sum(axis=1)))).sum()
 
 
-def neural_gas(G, sigma, m, neighborhood="exponential"):
-    """A[j, i] = h(rank of j for i);  cost = sum_ij m_i h(rank_ij) G[i, j]. Ties in G: lower j first."""
+def neural_gas(G, sigma, m, neighborhood="exponential", truncate=np.inf):
+    """A[j, i] = h(rank of j for i), 0 beyond the rank `truncate`;  cost = sum_ij m_i h(rank_ij) G[i, j], so many ranks.
+    Ties in G: lower j first."""
     rank = G.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
     smallest = rank.min(axis=0)  # the scale of a row of A changes no argmin, but keeps it from underflowing
-    A = h(rank, sigma, neighborhood, smallest).T * m
-    return A, (m[:, None] * h(rank, sigma, neighborhood) * G).sum()
+    counts = rank <= truncate
+    A = (h(rank, sigma, neighborhood, smallest) * counts).T * m
+    return A, (m[:, None] * (h(rank, sigma, neighborhood) * counts) * G).sum()
 
 
-def som(nd, neighborhood="exponential", normalized=True):
-    """A[l, i] = H[I*(i), l], I*(i) = argmin_j sum_l H[j, l] G[i, l];  cost = sum_i m_i of that minimum.
+def som(nd, neighborhood="exponential", normalized=True, truncate=np.inf, nearest=False):
+    """A[l, i] = H[I*(i), l], I*(i) = argmin_j sum_l H[j, l] G[i, l];  cost = sum_i m_i of the sum at I*(i).
 
     H[j, l] = h(nd(j, l)) / Z_j with Z_j = sum_l h(nd(j, l)); the chapter has Z_j = 1 (normalized=False).
+    truncate : h = 0 beyond this distance. nearest : I*(i) = argmin_j G[i, j], with which the cost may rise.
     """
 
     def weights(G, sigma, m):
-        H = h(nd, sigma, neighborhood)
+        counts = nd <= truncate
+        H = h(nd, sigma, neighborhood) * counts
         Z = np.sort(H, axis=1).sum(axis=1) if normalized else np.ones(len(nd))
         share = Z.min() / Z  # H times min Z: where all sums are equal, nothing is rounded
         smoothed = product(G, (H * share[:, None]).T)
-        winner = smoothed.argmin(axis=1)
+        winner = (G if nearest else smoothed).argmin(axis=1)
         t = nd[winner].T
         least = t.min(axis=1, keepdims=True)  # a row of A divided by h(least) has the same argmin, and no underflow
-        return h(t, sigma, neighborhood, least) * share[winner] * m, (m * smoothed.min(axis=1)).sum() / Z.min()
+        A = h(t, sigma, neighborhood, least) * counts[winner].T * share[winner] * m
+        return A, (m * smoothed[np.arange(len(G)), winner]).sum() / Z.min()
 
     return weights
 

@@ -20,7 +20,8 @@ SETTINGS = st.builds(
     FitSettings,
     input=TEXT,
     map=st.sampled_from(["som", "gas", "kmeans"]),
-    grid=st.none() | st.tuples(NUMBERS, NUMBERS),
+    grid=st.none() | st.tuples(NUMBERS, NUMBERS) | st.tuples(NUMBERS, NUMBERS, NUMBERS),
+    lattice=st.none() | TEXT,
     k=st.none() | NUMBERS,
     metric=st.none() | TEXT,
     params=st.dictionaries(TEXT, VALUES, max_size=3),
@@ -76,3 +77,12 @@ def test_what_only_a_som_has_is_dropped_with_it():
     config = {"map": "som", "order": 0.2, "exemplars": "ids.txt", "init": "embedding", "metric": "edit"}
     assert merged(config, {"map": "gas"}) == {"map": "gas", "metric": "edit"}
     assert merged(config, {"grid": (2, 2)}) == {**config, "grid": (2, 2)}
+
+
+def test_a_file_of_a_lattice_and_a_grid_replace_each_other():
+    of_file, of_grid = {"lattice": "ring.tsv", "seed": 1}, {"lattice": "rectangular", "grid": (2, 3), "seed": 1}
+    assert merged(of_file, {"grid": (2, 2)}) == {"grid": (2, 2), "seed": 1}
+    assert merged(of_grid, {"lattice": "ring.tsv"}) == of_file
+    assert merged(of_grid, {"grid": (2, 2)}) == {**of_grid, "grid": (2, 2)}
+    assert merged(of_grid, {"lattice": "hexagonal"}) == {**of_grid, "lattice": "hexagonal"}
+    assert merged(of_file, {"map": "gas"}) == {"map": "gas", "seed": 1}

@@ -41,6 +41,18 @@ BAD = {
         ["words.fasta", "--map", "kmeans", "--neighborhood", "gaussian"],
         "--neighborhood has no meaning for --map kmeans",
     ),
+    "grid of four numbers": (["words.fasta", "--grid", "1x2x3x4"], "or LAYERSxROWSxCOLUMNS"),
+    "lattice of a gas": (["words.fasta", "--map", "gas", "--lattice", "rectangular"], "--lattice goes with --map som"),
+    "no lattice file": (["words.fasta", "--lattice", "square"], "there is no such file; .*hexagonal or rectangular"),
+    "lattice and grid": (
+        ["words.fasta", "--lattice", "D.npy", "--grid", "2x2"],
+        "how many neurons there are; drop --g",
+    ),
+    "lattice above N": (["words.fasta", "--lattice", "far.tsv"], "--lattice far.tsv has 40 neurons, which exceeds the"),
+    "lattice of no distances": (
+        ["words.fasta", "--lattice", "near.tsv"],
+        r"--lattice near.tsv: lattice\[0, 1\] is 0; it",
+    ),
     "order of a gas": (["words.fasta", "--map", "gas", "--order", "0.1"], "--order goes with --map som"),
     "order above 1": (["words.fasta", "--order", "2"], r"--order is 2.0; .*\[0, 1\]"),
     "negative sigma": (["words.fasta", "--sigma-start", "-1"], "--sigma-start is -1.0"),
@@ -99,6 +111,9 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing(case, here, capsys):
         "type.toml": "k = '3'\n", "flag.toml": "seed = true\n", "syntax.toml": "k =\n", "map.toml": "map = 'tree'\n",
     }.items():  # fmt: skip
         Path(name).write_text(text)
+    D = np.ones((40, 40)) - np.eye(40)
+    for name, each in (("far", D), ("near", 0 * D)):
+        np.savetxt(f"{name}.tsv", each, fmt="%g", delimiter="\t")
     D = np.ones((4, 4)) - np.eye(4)
     for name, value in (("D", 1), ("nan", np.nan), ("negative", -1)):
         D[1, 2] = value

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from medianmap import reference
 from medianmap.core.assignment import OnLattice, smoothed_winners
 from medianmap.core.neighborhood import make_lattice
 from medianmap.core.separable import Factors
@@ -60,3 +61,16 @@ def test_a_large_map_takes_them_while_neighborhoods_are_wide(rng, monkeypatch):
     for sigma, neighborhood, times in ((5.0, "gaussian", 1), (5.0, "exponential", 1), (0.6, "gaussian", 1)):
         OnLattice(lattice, neighborhood)(G, sigma, m)
         assert len(taken) == times
+
+
+@pytest.mark.parametrize("truncate", [8.0, None])
+@pytest.mark.parametrize("shape", [(12, 12), (3, 7, 7)])
+def test_weights_without_factors_have_the_winners_of_the_definition(shape, truncate, rng):
+    """Neither a truncated Gaussian nor one of layers is a product along columns and rows."""
+    lattice = make_lattice(shape)
+    G, m = np.asfortranarray(rng.random((60, len(lattice.distances)))), np.ones(60)
+    most = np.inf if truncate is None else truncate
+    A, cost = reference.som(lattice.distances, "gaussian", truncate=most)(G, 6.0, m)
+    weights, ours = OnLattice(lattice, "gaussian", truncate=truncate)(G, 6.0, m)
+    np.testing.assert_array_equal(weights.A, A)
+    assert ours == pytest.approx(cost, rel=1e-12)

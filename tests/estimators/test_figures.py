@@ -43,7 +43,9 @@ def test_iris_supervised_batch_neural_gas(labeling):
 def test_labels_help_on_the_proteins(shared_data):
     D = np.loadtxt(shared_data / "proteins" / "D.csv", delimiter=",")
     y = np.loadtxt(shared_data / "proteins" / "labels.csv", dtype=str)
-    gas = PrototypeClassifier(MedianNeuralGas(30, metric="precomputed", annealing="median", random_state=0))
+    # From K/2, as the chapter's figure is taken here; from our narrower start the unlabelled map is nearly as good.
+    chapters = MedianNeuralGas(30, metric="precomputed", annealing="median", sigma_start=15, random_state=0)
+    gas = PrototypeClassifier(chapters)
     halves = ShuffleSplit(6, test_size=0.5, random_state=1)
     path = beta_path(gas, D, y, [0.1], cv=halves, warm_start=False)
     assert path.accuracy["learned"][1].mean() - path.unsupervised.mean() >= 0.05

@@ -72,7 +72,7 @@ def test_neurons_of_a_lattice_by_brute_force(som, D):
         assert neuron["purity"] == pytest.approx(max(share), **ROUNDED)
         assert neuron["majority"] == content["class_names"][int(np.argmax(share))]
     assert content["n_points"] == 150
-    assert content["lattice"] == {"kind": "hexagonal", "rows": 3, "columns": 4, "periodic": False}
+    assert content["lattice"] == {"kind": "hexagonal", "grid": [3, 4], "periodic": False}
     assert content["quality"]["quantization_error"] == pytest.approx(som.quantization_error_, **ROUNDED)
     assert content["quality"]["mean_dissimilarity"] == pytest.approx(D[:, w].min(axis=1).mean(), **ROUNDED)
     assert content["quality"]["topographic_error"] == pytest.approx(topographic_error(D[:, w], som.lattice_), **ROUNDED)

@@ -445,3 +445,31 @@ def test_narrow_dark_and_printed(globin_page, visit):
     by_night = page.get_attribute("#n3", "fill")
     page.emulate_media(media="print")
     until(page, f"document.querySelector('#n3').getAttribute('fill') !== '{by_night}'")  # paper is always light
+
+
+@pytest.mark.parametrize("name", ["layers", "star"])
+def test_layers_and_given_distances(name, write, visit):
+    star = np.where(np.eye(7, dtype=bool), 0, 2)
+    star[0, 1:] = star[1:, 0] = 1
+    params = {"layers": {"grid": (2, 2, 3)}, "star": {"lattice": star}}[name]
+    X = load_iris().data
+    som = BatchSOM(random_state=0, **params).fit(X)
+    content = page_shows(som, X)
+    page = visit(write(content))
+    said = {"layers": "2 × 2 × 3 hexagonal", "star": "7 neurons at given distances"}[name]
+    assert said in page.inner_text("#lead")
+    lines = page.eval_on_selector_all(".link", "all => all.map(p => (p.getAttribute('d').match(/M/g) || []).length)")
+    assert sum(lines) == (6 if name == "star" else 0)
+    page.check("input[value=u]")
+    walls = page.eval_on_selector_all(".wall", "all => all.map(p => (p.getAttribute('d').match(/M/g) || []).length)")
+    within = [a for a, b, _ in content["edges"] if name == "star" or a // 6 == b // 6]
+    assert sum(walls) == len(within)
+    page.click("#n5")
+    where = {"layers": " · layer 1, row 2, column 3", "star": ""}[name]
+    assert page.inner_text("#panel h2") == f"Neuron 5{where}"
+    joined = {b if a == 5 else a for a, b, _ in content["edges"] if 5 in (a, b)}
+    assert {int(text.removeprefix("neuron ")) for text in first_column(page, 1)} == joined
+    heads = page.locator("#table th").all_text_contents()
+    assert [each for each in ("layer", "row", "column") if each in heads] == (
+        ["layer", "row", "column"] if name == "layers" else []
+    )

@@ -1,11 +1,15 @@
 """What the parts of the reproduction measure and say: settings, samples, claims and sentences against oracles."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support.maps import blob_distances
 from support.records import chromosome_runs, runs_of
 
-from medianmap import MedianKMeans, MedianNeuralGas
+from medianmap import MedianKMeans, MedianNeuralGas, reference
+from medianmap.core.vectors import squared_distances
+from medianmap.datasets import load_breast_cancer
 from reproduction import Plan, chromosomes, left_out, patches, proteins, speed, starts, study, truncated
 from reproduction import chromosomes_page as page_of
 from reproduction.plan import Labelled
@@ -217,19 +221,20 @@ def test_the_spread_over_starts_is_that_of_the_errors():
     assert "A small spread" not in " ".join(starts.sentences(runs))
 
 
-def test_nothing_truncated_is_the_map_itself_and_rank_0_alone_is_k_means(rng):
-    D = blob_distances(rng, 50)
-    start = rng.permutation(50)[:6]
-    shared = {"metric": "precomputed", "annealing": "median", "init": start}
-    w, fields, share = truncated.fit(D, start, 12, None)
-    gas = MedianNeuralGas(6, n_epochs=12, sigma_start=3.0, **shared).fit(D)
-    np.testing.assert_array_equal(w, gas.medoid_indices_)
-    np.testing.assert_array_equal(fields, gas.labels_)
-    assert share > 0.8
-    means = MedianKMeans(6, **shared).fit(D)
-    w, _, share = truncated.fit(D, start, 12, 0)
-    np.testing.assert_array_equal(w, means.medoid_indices_)
-    assert share == pytest.approx(1 / 6)
+def test_truncated_maps_are_the_chapters_and_rank_0_alone_is_k_means():
+    plan, data, rng = Plan(quick=True), load_breast_cancer(), np.random.default_rng(3)
+    points = np.sort(rng.permutation(len(data.y))[: len(data.y) // 2])
+    X, start = data.X[points], rng.permutation(len(points))[:40]
+    D = squared_distances(X, X)
+    for most, at_most in ((None, np.inf), (2, 2)):
+        weights = partial(reference.neural_gas, truncate=at_most)
+        w, _, _ = reference.fit(weights, reference.schedule(20, 0.01, 4), start, D=D)
+        found = truncated.one(plan, most, 3)
+        assert found["quantization_error"] == pytest.approx(D[:, w].min(axis=1).sum() / 2)
+    means = MedianKMeans(40, metric="sqeuclidean", annealing="median", init=start).fit(X)
+    assert truncated.one(plan, 0, 3)["quantization_error"] == pytest.approx(means.quantization_error_)
+    assert truncated.counting(np.array([1e9, 1e9]), None) == 1
+    assert truncated.counting(np.array([1e9, 1e-9]), 3) == (4 + 1) / 2 / 40
 
 
 @pytest.mark.parametrize(("guided", "words", "verdict"),

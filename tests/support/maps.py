@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from medianmap import BatchKMeans, BatchNeuralGas, BatchSOM, MedianKMeans, MedianNeuralGas, MedianSOM, reference
-from medianmap.core.neighborhood import make_lattice
+from medianmap.core.neighborhood import checked_lattice
 
 MEDIAN = {"kmeans": MedianKMeans, "gas": MedianNeuralGas, "som": MedianSOM}
 BATCH = {"kmeans": BatchKMeans, "gas": BatchNeuralGas, "som": BatchSOM}
@@ -27,9 +27,11 @@ def grid_of(K: int) -> tuple[int, int]:
 
 
 def estimator(method: str, K: int, family=MEDIAN, **params):
-    """A map with K prototypes and few epochs of annealing, of data points if it is a median map."""
+    """A map with K prototypes and few epochs of annealing, of data points if it is a median map; a gas from K/2."""
     if family is MEDIAN:
         params = {"annealing": "median"} | params
+        if method == "gas":
+            params = {"sigma_start": max(K / 2, params.get("sigma_end", 0.0))} | params
     if method == "kmeans":
         return family[method](K, **params)
     if method == "gas":
@@ -48,12 +50,12 @@ def reference_of(method: str, K: int, **params):
         return reference.kmeans, [0.0]
     made = estimator(method, K, BATCH, **params)
     end = made.sigma_end
+    most = np.inf if made.truncate is None else made.truncate
     if method == "gas":
-        return partial(reference.neural_gas, neighborhood=made.neighborhood), reference.schedule(
-            max(K / 2, end), end, EPOCHS
-        )
-    nd = make_lattice(made.grid, made.lattice, made.periodic).distances
-    weights = reference.som(nd, made.neighborhood, made.normalized)
+        weights = partial(reference.neural_gas, neighborhood=made.neighborhood, truncate=most)
+        return weights, reference.schedule(max(K / 2, end), end, EPOCHS)
+    nd = checked_lattice(made.grid, made.lattice, made.periodic).distances
+    weights = reference.som(nd, made.neighborhood, made.normalized, most, nearest=made.winner == "nearest")
     return weights, reference.schedule(max(nd.max() / 2, end), end, EPOCHS)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..estimators.parameters import MapParameters, PlaneStart
 from .output import note
-from .settings import CONFIG, MAPS, MOST_ALL_PAIRS, USUAL_PATCH, FitSettings, grid_text, settings_beside
+from .settings import CONFIG, MAPS, MOST_ALL_PAIRS, USUAL_PATCH, FitSettings, grid_text, make_map, settings_beside
 
 if TYPE_CHECKING:
     from ..readers import Matrix, Records
@@ -277,16 +277,18 @@ def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
 
     In a pass the prototypes must suit a patch.
     """
-    if settings.n_prototypes is None:
+    K = settings.n_prototypes
+    if K is None:
         n = min(n, settings.patch or n)
         K = max(1, min(round(5 * sqrt(n)), n // 4))
         if settings.map != "som":
             return replace(settings, k=K)
         rows = max(1, round(sqrt(0.8 * K)))
         return replace(settings, grid=(rows, max(1, K // rows)))
-    K = settings.n_prototypes
     if n < K:
-        asked = f"-k {K}" if settings.grid is None else f"--grid {grid_text(settings.grid)} has {K} neurons, which"
+        asked = f"-k {K}" if settings.map != "som" else f"--lattice {settings.lattice} has {K} neurons, which"
+        if settings.grid is not None:
+            asked = f"--grid {grid_text(settings.grid)} has {K} neurons, which"
         raise ValueError(f"{asked} exceeds the {n} objects of {name}; ask for at most one prototype per object.")
     if settings.patch and settings.patch < K:
         raise ValueError(f"--patch {settings.patch} is less than the {K} prototypes; choose several times as many.")
@@ -305,14 +307,14 @@ def exemplars_in(settings: FitSettings, given: Given) -> dict[str, Any]:
     """The parameters of a map that takes the exemplars of a file as they are; none where the settings name no file."""
     if settings.exemplars is None:
         return {}
-    from ..core.neighborhood import make_lattice
+    from ..core.neighborhood import checked_lattice
     from ..readers.clusters import read_ids
     from ..refine.arrangement import check_fits, located
 
     try:
         places = located(read_ids(settings.exemplars), len(given), given.ids)
-        assert settings.grid is not None  # checked with the settings
-        check_fits(len(places), make_lattice(settings.grid))
+        own: Any = make_map(settings)
+        check_fits(len(places), checked_lattice(own.grid, own.lattice, own.periodic))
     except ValueError as error:
         raise ValueError(f"--exemplars {settings.exemplars}: {error}") from None
     return {"init": places.tolist(), "annealing": "none", "refine": "swap", "max_swaps": 0}

@@ -421,7 +421,7 @@ def prototype_lines(given: Given, neurons: list[dict[str, Any]]) -> dict[str, It
 
 def _header(neuron: dict[str, Any], given: Given) -> str:
     """The id, the description in the file, and the place on the map."""
-    place = [f"{name}={neuron[name]:g}" for name in ("neuron", "row", "column", "hits") if name in neuron]
+    place = [f"{name}={neuron[name]:g}" for name in ("neuron", "layer", "row", "column", "hits") if name in neuron]
     about = given.descriptions[neuron["exemplar"]] if given.descriptions else ""
     return " ".join(filter(None, [neuron["exemplar_id"], about, *place]))
 
@@ -448,7 +448,7 @@ GLOBINS = Path(str(files("medianmap.datasets") / "globins.fasta"))
 
 
 def run_demo(
-    out: Path, grid: tuple[int, int], seed: int, watch: Watch | None = None, *, threads: int | None = None,
+    out: Path, grid: tuple[int, ...], seed: int, watch: Watch | None = None, *, threads: int | None = None,
     force: bool = False,
 ) -> FitResult:  # fmt: skip
     """Fit a median SOM of 630 globins by alignment, and write what a fit writes."""

@@ -14,24 +14,27 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .._version import __version__
-from ..estimators.parameters import ANNEALINGS, INITS, NEIGHBORHOODS, MedianSOMParameters, PlaneStart
+from ..estimators.parameters import ANNEALINGS, INITS, LATTICES, NEIGHBORHOODS, MedianSOMParameters, PlaneStart
 from ..estimators.parameters import KMeansParameters as KMeans
 from ..estimators.parameters import MedianParameters as Median
 from ..estimators.parameters import NeuralGasParameters as Gas
 from ..estimators.parameters import SOMParameters as SOM
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..estimators.base import BaseMap
     from .output import Command
 
 # Types of settings that are not Python's own; the others are "str", "int", "float" and "bool".
-GRID, TABLE, NUMBER_OR_TEXT = "tuple[int, int]", "Mapping[str, Any]", "float | str"
+GRID, TABLE, NUMBER_OR_TEXT = "tuple[int, ...]", "Mapping[str, Any]", "float | str"
 # By the type of a setting: what TOML makes of it, and how it is called.
 TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "str": ((str,), "text"),
@@ -91,9 +94,13 @@ class FitSettings:
 
     input: str
     map: str = setting("som", "Which map.", choices=tuple(MAPS))
-    grid: tuple[int, int] | None = setting(
-        None, "Neurons of a SOM, for example 10x10; by default about 5 sqrt(N) of N objects.",
-        metavar="ROWSxCOLUMNS", sets=("grid",),
+    grid: tuple[int, ...] | None = setting(
+        None, "Neurons of a SOM, for example 10x10, 1x12 for a chain, 4x4x4 for layers; by default about 5 sqrt(N) of "
+        "N objects.", metavar="ROWSxCOLUMNS", sets=("grid",),
+    )  # fmt: skip
+    lattice: str | None = setting(
+        None, f"How the neurons of a SOM are arranged: {' or '.join(LATTICES)}; or a FILE of the distances between "
+        f"them, a square matrix, which needs no --grid. By default {SOM.lattice}.", metavar="KIND|FILE",
     )  # fmt: skip
     k: int | None = setting(
         None, "Prototypes of --map gas or kmeans; by default about 5 sqrt(N) of N objects.",
@@ -178,7 +185,9 @@ class FitSettings:
 
     @property
     def n_prototypes(self) -> int | None:
-        return self.k if self.grid is None else self.grid[0] * self.grid[1]
+        if self.lattice is not None and self.lattice not in LATTICES:
+            return len(neuron_distances(self.lattice))
+        return self.k if self.grid is None else prod(self.grid)
 
 
 def _row(each: Any) -> Setting:
@@ -228,17 +237,33 @@ def fit_options(command: Command) -> Command:
     return command
 
 
-def parse_grid(text: str) -> tuple[int, int]:
+def parse_grid(text: str) -> tuple[int, ...]:
     """'6x8' -> (6, 8)."""
     sides = text.lower().split("x")
-    if len(sides) != 2 or not all(side.isdecimal() and int(side) > 0 for side in sides):
-        raise ValueError(f"--grid {text!r} is not ROWSxCOLUMNS, for example 6x8.")
-    return int(sides[0]), int(sides[1])
+    if len(sides) not in (2, 3) or not all(side.isdecimal() and int(side) > 0 for side in sides):
+        raise ValueError(f"--grid {text!r} is not ROWSxCOLUMNS, for example 6x8, or LAYERSxROWSxCOLUMNS.")
+    return tuple(map(int, sides))
 
 
-def grid_text(grid: tuple[int, int]) -> str:
+def grid_text(grid: tuple[int, ...]) -> str:
     """(6, 8) -> '6x8'."""
-    return f"{grid[0]}x{grid[1]}"
+    return "x".join(map(str, grid))
+
+
+def neuron_distances(file: str) -> NDArray[Any]:
+    """(K, K) distances between neurons, of a file that holds a matrix."""
+    from ..core.neighborhood import given_lattice
+    from ..readers import Matrix, read
+    from ..sources import ALL
+
+    try:
+        if not Path(file).is_file():
+            raise ValueError(f"there is no such file; give one, or {' or '.join(LATTICES)}.")
+        matrix = read(file, kind="matrix")
+        assert isinstance(matrix, Matrix)
+        return given_lattice(matrix.source().block(ALL, ALL)).distances
+    except ValueError as error:
+        raise ValueError(f"--lattice {file}: {error}") from None
 
 
 def _parse_named(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
@@ -310,6 +335,10 @@ def check_settings(settings: FitSettings) -> None:
         raise ValueError("-k goes with --map gas and kmeans; the neurons of a SOM are given as --grid ROWSxCOLUMNS.")
     if settings.map != "som" and settings.grid is not None:
         raise ValueError(f"--grid goes with --map som; the prototypes of --map {settings.map} are given as -k NUMBER.")
+    if settings.lattice is not None and settings.lattice not in LATTICES:
+        if settings.grid is not None:
+            raise ValueError(f"--lattice {settings.lattice} says how many neurons there are; drop --grid.")
+        neuron_distances(settings.lattice)
     for name in ("sigma_start", "sigma_end", "neighborhood"):
         if settings.map == "kmeans" and getattr(settings, name) is not None:
             said = f"{SETTINGS[name].option} has no meaning for --map kmeans, which has no neighbourhood; drop it."
@@ -325,14 +354,14 @@ def check_settings(settings: FitSettings) -> None:
         if settings.patch == 0 and getattr(settings, name):
             said = f"{SETTINGS[name].option} goes with a pass over patches, --patch 0 with all pairs; drop one."
             raise ValueError(said)
-    for name in ("exemplars", "order"):
+    for name in ("exemplars", "order", "lattice"):
         if settings.map != "som" and getattr(settings, name) is not None:
             raise ValueError(f"{SETTINGS[name].option} goes with --map som, which has a grid; drop it.")
     if settings.exemplars is not None:
         if settings.patch or settings.stream or settings.tree or settings.max_evaluations is not None:
             said = "drop --patch, --stream, --tree and --max-evaluations."
             raise ValueError(f"--exemplars are taken as they are, without a pass over patches; {said}")
-        if settings.grid is None:
+        if settings.n_prototypes is None:
             raise ValueError("--exemplars are laid out on a grid; give --grid ROWSxCOLUMNS, one neuron for each.")
     if settings.temperature is not None:
         check_temperature(settings.temperature, "--temperature")
@@ -374,6 +403,8 @@ def make_map(settings: FitSettings, **more: Any) -> BaseMap:
         value, parameter = getattr(settings, row.name), next((each for each in row.sets if each in known), None)
         if parameter is not None and value not in (None, {}, "none"):
             given[parameter] = value
+    if settings.lattice is not None:
+        given["lattice"] = settings.lattice if settings.lattice in LATTICES else neuron_distances(settings.lattice)
     return kind(**{**given, **more})
 
 
@@ -424,11 +455,13 @@ def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     """The settings of a configuration, those given in their place; what depends on one that is replaced is dropped."""
     kept = dict(config)
     if {"map", "grid", "k"} & given.keys():
-        for name in ("grid", "k", "sigma_start"):
+        for name in ("grid", "k", "sigma_start", *(() if kept.get("lattice") in LATTICES else ("lattice",))):
             kept.pop(name, None)
         if given.get("map", kept.get("map", "som")) != config.get("map", "som"):
-            for name in ("epochs", "sigma_end", "neighborhood", "init", "order", "exemplars"):
+            for name in ("epochs", "sigma_end", "neighborhood", "init", "order", "exemplars", "lattice"):
                 kept.pop(name, None)
+    if given.get("lattice", LATTICES[0]) not in LATTICES:
+        kept.pop("grid", None)
     if given.get("metric", kept.get("metric")) != kept.get("metric"):
         kept.pop("params", None)
     for name in ("params", "read"):

@@ -1,6 +1,6 @@
-"""G -> weights A (K, N): the nearest prototype (K-means), ranks (neural gas), Heskes' winner on the lattice (SOM).
+"""G -> weights A (K, N): the nearest prototype (K-means), ranks (neural gas), a winner on the lattice (SOM).
 
-The winner of a point is the nearest prototype, I(i) = argmin_j G[i, j], or for a SOM that of Heskes,
+The winner of a point is the nearest prototype, I(i) = argmin_j G[i, j] (for a SOM Kohonen's), or that of Heskes,
 I*(i) = argmin_j sum_l H[j, l] G[i, l], found exactly by a float32 screen and the canonical sum; the lowest j on ties.
 """
 
@@ -99,9 +99,12 @@ class Rank(Assignment):
     mean, but keeps a prototype that is nobody's winner from losing all its weight when sigma is small. While prototypes
     stand still only sigma changes, and the ranks of the last epoch serve again; where few moved, they are brought up to
     date.
+
+    truncate : h is 0 beyond this rank, if it is not None. A prototype that no point ranks so low has no weight.
     """
 
     neighborhood: str = "exponential"
+    truncate: int | None = None
     memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     lattice = None
 
@@ -116,8 +119,9 @@ class Rank(Assignment):
             self.memory["G"], self.memory["ranks"] = G, ranks_after(self.memory.get("ranks"), G.T, m)
         known: Ranks = self.memory["ranks"]
         ranks = np.arange(len(known.rank))
-        weight_of_rank = h(ranks, sigma, self.neighborhood)
-        scaled = None if self.neighborhood == "exponential" else partial(h, ranks, sigma, self.neighborhood)
+        weight_of_rank = h(ranks, sigma, self.neighborhood, most=self.truncate)
+        shifted = self.neighborhood == "exponential" and self.truncate is None
+        scaled = None if shifted else partial(h, ranks, sigma, self.neighborhood, most=self.truncate)
         return RankWeights(known.rank, weight_of_rank, m, scaled), neural_gas_cost(known.sums, weight_of_rank)
 
 
@@ -127,6 +131,9 @@ class OnLattice(Assignment):
 
     normalized : Z_j = sum_l h(nd(j, l)), so that each row of H sums to 1; else Z_j = 1, as in the chapter. At the
         border fewer terms are added up than in the middle: with Z_j = 1 its neurons win for that reason alone.
+    nearest : whether the winner is the nearest prototype instead, I(i) = argmin_j G[i, j] (Kohonen). The cost is the
+        same sum at that winner; it is not what this winner minimises, so an epoch may raise it.
+    truncate : h is 0 beyond this distance, if it is not None. A neuron without a winner so near has no weight.
 
     A row of A may be multiplied by any number: argmin and mean stay. It is multiplied by min_j Z_j and divided by the
     weight of the nearest winner, h(min_i nd(I*(i), l)), so that no row underflows (as in Rank).
@@ -135,22 +142,30 @@ class OnLattice(Assignment):
     lattice: Lattice
     neighborhood: str = "exponential"
     normalized: bool = True
+    nearest: bool = False
+    truncate: float | None = None
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
-        nd, H = self.lattice.distances, self.lattice.weights(sigma, self.neighborhood)
+        shape = sigma, self.neighborhood, self.truncate
+        nd, H = self.lattice.distances, self.lattice.weights(*shape)
         # Rows times min Z: the largest weights are near 1, and where all sums are equal nothing is rounded.
-        Z = self.lattice.row_sums(sigma, self.neighborhood) if self.normalized else np.ones(len(H))
+        Z = self.lattice.row_sums(*shape) if self.normalized else np.ones(len(H))
         share = Z.min() / Z
         H = H * share[:, None]
-        factors = Factors(self.lattice, sigma, share) if self.neighborhood == "gaussian" else None
-        winner, minimum = smoothed_winners(G.T, H, factors=factors)
+        if self.nearest:
+            winner = nearest(G)[0]
+            smoothed = smoothed_at(G.T, H, winner)
+        else:
+            factorable = self.neighborhood == "gaussian" and self.truncate is None and self.lattice.is_plane
+            factors = Factors(self.lattice, sigma, share) if factorable else None
+            winner, smoothed = smoothed_winners(G.T, H, factors=factors)
         W = np.ascontiguousarray(H.T)  # row = prototype, column = field
         weights = FieldWeights(W, winner, m)
-        nearest = nd[:, weights.fields].min(axis=1)
-        empty = nearest > 0  # a neuron with points is its own nearest winner, and its row is scaled already
+        least = nd[:, weights.fields].min(axis=1)
+        empty = least > 0  # a neuron with points is its own nearest winner, and its row is scaled already
         if empty.any():
-            W[empty] = h(nd[empty], sigma, self.neighborhood, nearest[empty, None]) * share
-        return FieldWeights(W, winner, m), som_cost(minimum, m) / float(Z.min())
+            W[empty] = h(nd[empty], sigma, self.neighborhood, least[empty, None], self.truncate) * share
+        return FieldWeights(W, winner, m), som_cost(smoothed, m) / float(Z.min())
 
 
 # --- winners
@@ -208,6 +223,14 @@ def smoothed_winners(
         parts = [slice(points.start + part.start, points.start + part.stop) for part in panels(some.shape[1], CHUNK)]
         run_chunks(certify, parts, n_jobs)
     return winner, cost
+
+
+def smoothed_at(GT: NDArray[Any], H: FloatArray, winner: IntArray) -> FloatArray:
+    """(N,) sum_l H[winner[i], l] GT[l, i], l ascending."""
+    smoothed = np.zeros(GT.shape[1])
+    for l, row in enumerate(GT):
+        smoothed += H[winner, l] * row
+    return smoothed
 
 
 def _plain_winners(GT: NDArray[Any], H: FloatArray, n_jobs: int | None) -> tuple[IntArray, FloatArray]:

@@ -19,6 +19,7 @@ from ..utils.threads import alone, limited, outer_threads, stop_if_asked
 from .assignment import Assignment
 from .label_term import LabelTerm
 from .neighborhood import Lattice
+from .plane import landmark_coordinates
 from .quality import quantization_error
 from .spaces import Space, snapped
 
@@ -226,7 +227,7 @@ def start_points(
 
 
 def embedded(space: Space, lattice: Lattice, m: FloatArray, rng: np.random.Generator) -> IntArray:
-    """The plane of landmark classical scaling, spread over the lattice: the point nearest to each neuron's place.
+    """Coordinates of landmark classical scaling, spread over the lattice: the point nearest to each neuron's place.
 
     Landmarks are drawn at random; points count by their weights. A median map takes a matrix as distances, which the
     scaling squares; the distances of vectors are squared already, and relational maps take a matrix as such squares.
@@ -235,7 +236,8 @@ def embedded(space: Space, lattice: Lattice, m: FloatArray, rng: np.random.Gener
     landmarks = np.sort(rng.choice(n, min(n, LANDMARKS), replace=False))
     d = space.fresh().distances(space.at(landmarks)).astype(np.float64, copy=False)
     with limited(1):  # the same bits at any number of threads
-        return laid_out(landmark_coordinates(space.as_squares(d), landmarks, m), m, lattice)
+        Y = landmark_coordinates(space.as_squares(d), landmarks, m, lattice.coordinates.shape[1])
+        return laid_out(Y, m, lattice)
 
 
 def spread(
@@ -293,39 +295,10 @@ def explicit(init: Any, K: int, n: int, keep: IntArray, n_features: int | None, 
     return np.searchsorted(keep, start)
 
 
-# --- landmark classical scaling: points in the plane, and from there to a lattice
+# --- from landmark classical scaling to a lattice
 
 # Two coordinates need few: maps from 100, 200 and 400 landmarks of 4400 points differed by less than their seeds did.
 LANDMARKS = 200
-# An axis of less than this share of the first one's spread is rounding: the data have no such direction.
-FLAT = 1e-9
-
-
-def landmark_coordinates(squares: FloatArray, landmarks: IntArray, m: FloatArray) -> FloatArray:
-    """(N, 2) coordinates, in falling order of spread, from squared dissimilarities (N, L) to the points `landmarks`.
-
-    The landmarks' own block is symmetrised, (Delta + Delta') / 2; m (N,) are weights of the points. An axis that the
-    data do not have is 0. The sign of an axis makes the coordinate farthest from 0 positive.
-    """
-    from scipy.linalg import eigh
-
-    largest = float(squares.max())
-    Y = np.zeros((len(squares), 2))
-    if largest == 0.0:
-        return Y
-    squares = squares / largest
-    block = (squares[landmarks] + squares[landmarks].T) / 2
-    w = m[landmarks] / m[landmarks].sum()
-    means = w @ block
-    B = -0.5 * (block - means - means[:, None] + w @ means)
-    root = np.sqrt(w)
-    L = len(landmarks)
-    values, vectors = eigh(root[:, None] * B * root, subset_by_index=[max(L - 2, 0), L - 1])
-    for axis, k in enumerate(reversed(range(len(values)))):
-        if values[k] > FLAT * max(values[-1], FLAT):
-            y = 0.5 * (means - squares) @ (root * vectors[:, k]) / np.sqrt(values[k])
-            Y[:, axis] = y * np.sign(y[np.abs(y).argmax()])
-    return Y * np.sqrt(largest)
 
 
 def first_transition(space: Space, m: FloatArray) -> float:
@@ -354,18 +327,19 @@ def quantiles(y: FloatArray, m: FloatArray) -> FloatArray:
 
 
 def nearest_free(targets: FloatArray, points: FloatArray) -> IntArray:
-    """(K,) distinct indices: each target in turn takes the nearest free one of points (N, 2), the lowest on ties."""
+    """(K,) distinct indices: each target in turn takes the nearest free one of points (N, d), the lowest on ties."""
     return snapped(np.column_stack([((points - target) ** 2).sum(axis=1) for target in targets]), distinct=True)
 
 
 def laid_out(Y: FloatArray, m: FloatArray, lattice: Lattice) -> IntArray:
-    """(K,) distinct points, one per neuron: the plane Y (N, 2) is spread over the lattice's rectangle.
+    """(K,) distinct points, one per neuron: coordinates Y (N, d) of the data are spread over the lattice's box.
 
-    The first coordinate runs along the longer side. Each coordinate is replaced by its quantile, so that every row and
+    The first coordinate runs along the longest side. Each coordinate is replaced by its quantile, so that every row and
     every column of neurons gets its share of the points. A torus is cut open: its seams are left to the annealing.
     """
-    low, high = lattice.positions.min(axis=0), lattice.positions.max(axis=0)
+    low, high = lattice.coordinates.min(axis=0), lattice.coordinates.max(axis=0)
     sides = high - low + 1.0  # half a step of margin all round
-    axes = [0, 1] if sides[0] >= sides[1] else [1, 0]
-    points = np.column_stack([quantiles(Y[:, axis], m) for axis in axes]) * sides
-    return nearest_free(lattice.positions - low + 0.5, points)
+    points = np.empty(Y.shape)
+    for axis, side in enumerate(np.argsort(-sides, kind="stable")):
+        points[:, side] = quantiles(Y[:, axis], m) * sides[side]
+    return nearest_free(lattice.coordinates - low + 0.5, points)

@@ -95,7 +95,7 @@ def torn_links(first: NDArray[np.intp], second: NDArray[np.intp], lattice: Latti
 
     Where the map is torn: the K strongest links, of two points at least. All links would sum to N `torn_share`.
     """
-    K = len(lattice.positions)
+    K = len(lattice.distances)
     torn = ~lattice.neighbors[first, second] & (first != second)
     pairs, counts = np.unique((np.minimum(first, second) * K + np.maximum(first, second))[torn], return_counts=True)
     links = np.column_stack([pairs // K, pairs % K, counts])
@@ -107,7 +107,7 @@ def torn_by_chance(lattice: Lattice) -> float:
 
     Any two neurons then are as likely to be the two nearest of a point as others. 0 where all touch: nothing can tear.
     """
-    K = len(lattice.positions)
+    K = len(lattice.distances)
     return 0.0 if K < 2 else 1.0 - float(lattice.neighbors.sum()) / (K * (K - 1))
 
 
@@ -115,7 +115,7 @@ def shuffled_errors(
     first: NDArray[np.intp], second: NDArray[np.intp], lattice: Lattice, n_orders: int = 99, seed: int = 0
 ) -> FloatArray:
     """(n_orders,) topographic errors of the same prototypes in random orders; first and second (N,) as `torn_share`."""
-    rng, K = np.random.default_rng(seed), len(lattice.positions)
+    rng, K = np.random.default_rng(seed), len(lattice.distances)
     pairs, counts = np.unique(first * K + second, return_counts=True)
     a, b = np.divmod(pairs, K)
     orders = (rng.permutation(K) for _ in range(n_orders))

@@ -1,4 +1,4 @@
-"""The Gaussian of a lattice as a product of one factor along its columns and one along its rows.
+"""The Gaussian of a lattice in the plane as a product of one factor along its columns and one along its rows.
 
     exp(-nd^2 / 2 sigma^2) = exp(-dx^2 / 2 sigma^2) exp(-dy^2 / 2 sigma^2)
 

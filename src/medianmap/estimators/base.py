@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.assignment import Gibbs, OnLattice, Rank, Winner
 from ..core.engine import Epoch, State, explicit
-from ..core.neighborhood import checked_grid, checked_lattice, geometric
+from ..core.neighborhood import Lattice, checked_distances, checked_grid, checked_lattice, geometric
 from ..core.quality import quantization_error
 from ..core.spaces import MedianSpace, RelationalSpace, Space
 from ..metrics.base import BoundMetric
@@ -49,6 +50,7 @@ from ..utils.checks import (
     check_count,
     check_flag,
     check_n_jobs,
+    check_nonnegative,
     check_positive,
     check_temperature,
     check_weights,
@@ -59,6 +61,7 @@ from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
 from .parameters import (
     INITS,
     NEIGHBORHOODS,
+    WINNERS,
     AnnealedParameters,
     CompressedParameters,
     DissimilarityParameters,
@@ -423,7 +426,12 @@ class NeuralGasMap(NeuralGasParameters, AnnealedMap):
 
     def _plan(self, K: int) -> Plan:
         # Lower warm starts end in worse maps, higher ones need more epochs.
-        return self._annealed(Rank(self.neighborhood), K / 2, sigma_warm=max(1.0, K / 15))
+        last = None if self.truncate is None else check_count(self.truncate, "truncate", at_least=0)
+        return self._annealed(Rank(self.neighborhood, last), self._first_width(K), sigma_warm=max(1.0, K / 15))
+
+    def _first_width(self, K: int) -> float:
+        """Where sigma starts unless the user says it."""
+        return K / 2
 
 
 class CompressedNeuralGasMap(CompressedParameters, NeuralGasMap):
@@ -447,15 +455,26 @@ class SOMMap(SOMParameters, AnnealedMap):
     _gives = FieldWeights
     _on_lattice = True
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.winner, "winner", WINNERS)
+
     def _size(self) -> tuple[int, str]:
-        rows, cols = checked_grid(self.grid)
-        return rows * cols, "the number of neurons"
+        # Only counted: of too many neurons all distances would take too long.
+        K = prod(checked_grid(self.grid)) if isinstance(self.lattice, str) else len(checked_distances(self.lattice))
+        return K, "the number of neurons"
 
     def _plan(self, K: int) -> Plan:
-        lattice = checked_lattice(self.grid, self.lattice, self.periodic)
+        lattice = self._neurons()
+        far = None if self.truncate is None else check_nonnegative(self.truncate, "truncate")
+        assignment = OnLattice(
+            lattice, self.neighborhood, check_flag(self.normalized, "normalized"), self.winner == "nearest", far
+        )
         # From a higher sigma a short annealing ends in worse maps than it began with.
-        assignment = OnLattice(lattice, self.neighborhood, check_flag(self.normalized, "normalized"))
         plan = self._annealed(
             assignment, lattice.diameter / 2, sigma_warm=max(0.5, 1.5 * check_positive(self.sigma_end, "sigma_end"))
         )
         return replace(plan, arrange=check_flag(self.arrange, "arrange"))
+
+    def _neurons(self) -> Lattice:
+        return checked_lattice(self.grid, self.lattice, self.periodic)

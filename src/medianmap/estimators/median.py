@@ -29,6 +29,9 @@ from .parameters import (
     parameters,
 )
 
+# Data points annealed from wider neighbourhoods freeze before they have parted (docs/decisions/0021-alternatives.md).
+WIDEST_OF_POINTS = 2.0
+
 
 class MedianMap(MedianParameters, DissimilarityMap):
     """Prototypes are data points."""
@@ -161,6 +164,10 @@ class MedianNeuralGas(CompressedAnnealing, MedianMap, CompressedNeuralGasMap):
     >>> sorted(gas.medoid_indices_.tolist()), gas.inertia_, gas.converged_
     ([1, 4], 4.0, True)
     """
+
+    def _first_width(self, K: int) -> float:
+        wide = super()._first_width(K)
+        return min(wide, WIDEST_OF_POINTS) if self.annealing == "median" else wide
 
 
 @documented

@@ -106,7 +106,8 @@ class Writer:
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, Lattice):
-            return {"lattice": [*value.shape, value.kind, value.periodic]}
+            given = value.distances if value.places is None else None
+            return {"lattice": [value.kind, value.periodic, self.encode(given, where), *value.shape]}
         if isinstance(value, bytes):
             return {"bytes": base64.b64encode(value).decode()}
         if isinstance(value, tuple):
@@ -151,8 +152,10 @@ class Reader:
         if kind == "array":
             return np.load(io.BytesIO(self.archive.read(content)), allow_pickle=False)
         if kind == "lattice":
-            rows, cols, shape, periodic = content
-            return make_lattice((rows, cols), shape, periodic)
+            lattice, periodic, given, *shape = content
+            if given is not None:
+                return Lattice(tuple(shape), lattice, periodic, None, self.decode(given))
+            return make_lattice(tuple(shape), lattice, periodic)
         if kind == "bytes":
             return base64.b64decode(content)
         if kind == "dict":

@@ -17,6 +17,7 @@ INITS = ("random", "k-medoids++", "embedding")
 LATTICES = ("hexagonal", "rectangular")
 NEIGHBORHOODS = ("exponential", "gaussian")
 REFINEMENTS = (None, "swap")
+WINNERS = ("neighborhood", "nearest")
 
 SHAPE = "Shape of the neighbourhood, h(t) = exp(-t / sigma) or exp(-t^2 / (2 sigma^2))."
 
@@ -222,7 +223,9 @@ class AnnealedParameters:
         "int", "Epochs of annealing. Training then continues at sigma_end until nothing moves, for at most 300 epochs."
     ))  # fmt: skip
     sigma_start: float | None = field(default=None, metadata=about(
-        "float or None", "Width of the neighbourhood in the first epoch; None takes K / 2."))  # fmt: skip
+        "float or None",
+        'Width of the neighbourhood in the first epoch; None takes K / 2, and 2 at most with annealing="median": data '
+        "points that start wider freeze where they are, far from the best."))  # fmt: skip
     sigma_end: float = field(default=0.01, metadata=about("float", "Width in the last epoch."))
     neighborhood: str = field(default="exponential", metadata=about(_choice(*NEIGHBORHOODS), SHAPE))
 
@@ -232,6 +235,9 @@ class NeuralGasParameters(AnnealedParameters):
     """Neural gas: the number of prototypes, and annealing."""
 
     n_clusters: int = field(default=8, kw_only=False, metadata=about("int", "Number of prototypes K."))
+    truncate: int | None = field(default=None, metadata=about(
+        "int or None",
+        "The largest rank that counts: h = 0 beyond it. None lets all count; 0 leaves K-means."))  # fmt: skip
 
 
 @parameters
@@ -260,14 +266,21 @@ class CompressedAnnealing:
 class SOMParameters(AnnealedParameters):
     """SOM: the lattice, and annealing."""
 
-    grid: tuple[int, int] = field(default=(10, 10), kw_only=False, metadata=about(
-        "tuple of two ints", "Rows and columns of neurons. Neuron j is in row j // columns, column j % columns."
-    ))  # fmt: skip
+    grid: tuple[int, ...] = field(default=(10, 10), kw_only=False, metadata=about(
+        "tuple of two or three ints",
+        "Rows and columns of neurons; neuron j is in row j // columns, column j % columns. (1, K) is a chain. Three "
+        "numbers are layers, each of so many rows and columns, one step above each other. Where `lattice` holds "
+        "distances there is no grid, and this is ignored."))  # fmt: skip
     n_epochs: int = field(default=30, metadata=about(
         "int",
         "Epochs of annealing. Training then continues at sigma_end until nothing moves, for at most 300 epochs; but a "
         "MedianSOM whose exemplars are exchanged goes on with that."))  # fmt: skip
-    lattice: str = field(default="hexagonal", metadata=about(_choice(*LATTICES), "How neurons are arranged."))
+    lattice: Any = field(default="hexagonal", metadata=about(
+        _choice(*LATTICES) + " or array-like of shape (K, K)",
+        "How neurons are arranged; or the distances between them, symmetric and with a zero diagonal, for example the "
+        "lengths of the shortest ways in a graph. They are divided by their mean over neurons that touch, so that "
+        "widths are in steps as on a grid; two neurons touch where no third one is nearer to both than they are to "
+        "each other."))  # fmt: skip
     periodic: bool = field(default=False, metadata=about(
         "bool", "Whether opposite edges are joined to a torus. A hexagonal one needs an even number of rows."
     ))  # fmt: skip
@@ -285,6 +298,16 @@ class SOMParameters(AnnealedParameters):
         "Whether the weights of all neurons for one winner sum to 1. False is the chapter's formula, with which "
         "neurons at the border win because they have fewer neighbours; on a torus there is no difference."
     ))  # fmt: skip
+    winner: str = field(default="neighborhood", metadata=about(
+        _choice(*WINNERS),
+        '"neighborhood": a point counts for the neuron with which all neurons around it suit the point best, and for '
+        'those (Heskes); the cost then falls in every epoch at one width. "nearest": for the neuron nearest to it, and '
+        "those around that (Kohonen). Nothing says then that the cost falls or that training settles; where it goes "
+        "round it ends at the least cost (see `converged_`)."))  # fmt: skip
+    truncate: float | None = field(default=None, metadata=about(
+        "float or None",
+        "The largest distance on the lattice that counts, in steps: h = 0 beyond it. None lets all count; 0 leaves "
+        "K-means."))  # fmt: skip
 
     arrange: bool = field(default=True, metadata=about(
         "bool",
@@ -295,13 +318,17 @@ class SOMParameters(AnnealedParameters):
     ))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "lattice_": ("Lattice", "With `positions` (K, 2), `distances` (K, K) and `neighbors` (K, K)."),
+        "lattice_": (
+            "Lattice",
+            "With `distances` (K, K), `neighbors` (K, K), and `positions` (K, 2) in which it is drawn.",
+        ),
     }
 
 
 EMBEDDING = (
-    ' A SOM also takes "embedding": the plane of the points by landmark classical scaling, spread over the lattice, so '
-    "that any seed gives the same map, or nearly so for more than 200 points. With n_init, the other starts are random."
+    ' A SOM also takes "embedding": the plane of the points by landmark classical scaling (with layers, three '
+    "coordinates) spread over the lattice, or over its picture where distances are given; so any seed gives the same "
+    "map, or nearly so for more than 200 points. With n_init, the other starts are random."
 )
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from ..core.plane import PlaneLayout, layout, symmetrized
 from ..predict.assign_all import border_points, outliers, two_best
 from .prototypes import (
-    PlaneLayout,
     Superclusters,
     UMatrix,
     class_shares,
     component_planes,
     hit_map,
-    layout,
     mean_dissimilarity,
     prototype_dissimilarities,
     superclusters,
-    symmetrized,
     topology_graph,
     u_matrix,
 )

@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.spatial.distance import cdist, squareform
+from scipy.spatial.distance import squareform
 
 from ..core.labels import as_label_vectors
 from ..core.neighborhood import Lattice
+from ..core.plane import symmetrized
 from ..estimators.base import BaseMap
 from ..predict.queries import SourceRows, as_queries, dissimilarities, map_of
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_weights
 from ..utils.files import table
-from ..utils.threads import limited, step
+from ..utils.threads import limited
 
-# Stress that falls by less than this share has settled, as far as an eye can tell.
-SETTLED = 1e-5
 METHODS = ("average", "complete", "single", "weighted")
 # More groups than these need colours that cannot be told apart.
 MOST_GROUPS = 8
@@ -62,16 +60,6 @@ def as_lengths(fitted: BaseMap, P: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(P, 0.0)) if fitted._squared else P  # between combinations rounding may leave less than 0
 
 
-def symmetrized(P: FloatArray) -> FloatArray:
-    """(P + P^T) / 2 with a zero diagonal (K, K): what superclusters, layout and U-matrix are made from.
-
-    Values below 0, which combinations of the data may have, count as 0.
-    """
-    S = np.maximum(P / 2 + P.T / 2, 0.0)  # halves first: the sum of two huge numbers may overflow
-    np.fill_diagonal(S, 0.0)
-    return S
-
-
 @dataclass(frozen=True)
 class UMatrix:
     """edges: records (a, b, dissimilarity), a < b touching neurons; means (K,): averages over a neuron's edges."""
@@ -87,7 +75,7 @@ def u_matrix(lattice: Lattice, P: FloatArray) -> UMatrix:
     """
     a, b = np.nonzero(np.triu(lattice.neighbors))
     u = symmetrized(P)[a, b]
-    K = len(lattice.positions)
+    K = len(lattice.distances)
     ends = np.concatenate([a, b])
     degree = np.bincount(ends, minlength=K)
     means = np.bincount(ends, weights=np.concatenate([u, u]), minlength=K) / np.maximum(degree, 1)
@@ -155,56 +143,6 @@ def topology_graph(points: NDArray[Any], sample_weight: Any = None) -> NDArray[A
     pairs, which = np.unique(np.stack([low, high], axis=1)[joined], axis=0, return_inverse=True)
     count = np.bincount(which.ravel(), weights=m[joined], minlength=len(pairs))
     return table(a=pairs[:, 0], b=pairs[:, 1], count=count)
-
-
-@dataclass(frozen=True)
-class PlaneLayout:
-    """positions (K, 2) in the plane, centred; stress: Kruskal's, 0 if all dissimilarities are drawn exactly."""
-
-    positions: FloatArray
-    stress: float
-
-
-def layout(P: FloatArray, max_iter: int = 300) -> PlaneLayout:
-    """Positions z that lower sum_{a<b} (s_ab - |z_a - z_b|)^2, s = (P + P^T) / 2 (metric scaling by SMACOF).
-
-    P : (K, K) dissimilarities of the prototypes. For squared distances pass their roots; otherwise large ones dominate.
-
-    Nothing is random: it starts from classical scaling, with the sign of each axis fixed by its largest coordinate.
-    stress = sqrt(sum (s - |z_a - z_b|)^2 / sum s^2).
-    """
-    check_count(max_iter, "max_iter")
-    K, S = len(P), symmetrized(P)
-    largest = float(S.max())
-    if largest == 0:
-        return PlaneLayout(np.zeros((K, 2)), 0.0)
-    S /= largest
-    with limited(1):  # the same positions at any number of threads
-        z = _classical(S)
-        stress = np.inf
-        for k in range(max_iter):
-            step("layout", k, max_iter)
-            d = cdist(z, z)
-            before, stress = stress, float(((S - d) ** 2).sum())
-            if before - stress <= SETTLED * before < np.inf:
-                break
-            B = -np.divide(S, d, out=np.zeros_like(S), where=d > 0)
-            np.fill_diagonal(B, -B.sum(axis=1))
-            z = B @ z / K
-        error = ((S - cdist(z, z)) ** 2).sum() / (S**2).sum()
-    return PlaneLayout(z * largest, float(np.sqrt(error)))
-
-
-def _classical(S: FloatArray) -> FloatArray:
-    """(K, 2) classical scaling of S (K, K): the two leading eigenvectors of the centred matrix of squares."""
-    K = len(S)
-    Q = -0.5 * S**2
-    Q += Q.mean() - Q.mean(axis=0) - Q.mean(axis=1)[:, None]
-    values, vectors = eigh(Q, subset_by_index=[max(K - 2, 0), K - 1])
-    values, vectors = values[::-1], vectors[:, ::-1]
-    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
-    z = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.hstack([z, np.zeros((K, 2 - z.shape[1]))])
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,8 @@ class Arranged:
 
 
 def arrange(
-    D: Any, medoid_indices: Sequence[int] | Sequence[str] | IntArray, grid: tuple[int, int], *,
-    lattice: str = "hexagonal", periodic: bool = False, sample_weight: Any = None, random_state: int = 0,
+    D: Any, medoid_indices: Sequence[int] | Sequence[str] | IntArray, grid: tuple[int, ...] | None = None, *,
+    lattice: Any = "hexagonal", periodic: bool = False, sample_weight: Any = None, random_state: int = 0,
 ) -> Arranged:  # fmt: skip
     """Lay exemplars from anywhere out on a lattice: which of them they are does not change, only where each one sits.
 
@@ -79,8 +79,8 @@ def arrange(
     ----------
     D : (N, N) dissimilarities, row = point, column = candidate, or a source (see `as_dissimilarity`).
     medoid_indices : the K exemplars: indices of data points, or ids where the data have ids.
-    grid : rows and columns, K = rows * columns.
-    lattice, periodic : the kind of lattice, as for `MedianSOM`.
+    grid : rows and columns, K = rows * columns; or layers, rows and columns.
+    lattice, periodic : the kind of lattice, or distances (K, K) between neurons without a grid, as for `MedianSOM`.
     sample_weight : (N,) weights of the points; ones by default.
     random_state : seed of the exchanges that are tried.
 
@@ -130,13 +130,16 @@ def located(exemplars: Any, n: int, ids: Sequence[str] | None) -> IntArray:
 
 def check_fits(K: int, lattice: Lattice) -> None:
     """ValueError unless there is one exemplar for every neuron."""
-    rows, cols = lattice.shape
-    if K != rows * cols:
-        fits = max(k for k in range(1, int(K**0.5) + 1) if K % k == 0)
-        raise ValueError(
-            f"There are {K} exemplars for the {rows * cols} neurons of a {rows}x{cols} grid; give one for every "
-            f"neuron, or take a grid of {fits}x{K // fits}."
-        )
+    n = len(lattice.distances)
+    if K == n:
+        return
+    if lattice.places is None:
+        raise ValueError(f"There are {K} exemplars for the {n} neurons of the lattice; give one for every neuron.")
+    fits = max(k for k in range(1, int(K**0.5) + 1) if K % k == 0)
+    raise ValueError(
+        f"There are {K} exemplars for the {n} neurons of a {'x'.join(map(str, lattice.shape))} grid; give one for "
+        f"every neuron, or take a grid of {fits}x{K // fits}."
+    )
 
 
 def _order_of(state: MapState, lattice: Lattice) -> tuple[float, float]:

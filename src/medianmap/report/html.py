@@ -54,11 +54,9 @@ def page_content(
         "title": str(title) if title is not None else f"{facts['map']} of {facts['n_points']} points",
         "map": facts["map"], "dissimilarity": str(facts["metric"] or "squared Euclidean distance"),
         "n_points": facts["n_points"], "n_prototypes": facts["n_prototypes"],
-        "lattice": grid and {
-            "kind": facts["lattice"], "rows": grid[0], "columns": grid[1], "periodic": facts["periodic"]
-        },
+        "lattice": facts["lattice"] and {"kind": facts["lattice"], "grid": grid, "periodic": facts["periodic"]},
         "stress": _rounded(facts["stress"], 4), "edges_left_out": facts["edges_left_out"],
-        "kind": "graph" if grid is None else "lattice",
+        "kind": "graph" if facts["lattice"] is None else "lattice",
         "empty": sum(neuron["points"] == 0 for neuron in facts["neurons"]),
         "quality": {
             "quantization_error": _rounded(facts["quality"]["quantization_error"]),
@@ -99,7 +97,7 @@ def page_content(
 
 
 def _neuron(neuron: dict[str, Any], labelled: bool) -> dict[str, Any]:
-    shown: dict[str, Any] = {name: neuron[name] for name in ("neuron", "row", "column") if name in neuron}
+    shown: dict[str, Any] = {name: neuron[name] for name in ("neuron", "layer", "row", "column") if name in neuron}
     shown |= {
         "x": _rounded(neuron["x"]), "y": _rounded(neuron["y"]), "hits": neuron["points"], "u": _rounded(neuron["u"]),
         "quality": _rounded(neuron["mean_dissimilarity"]), "sure": _rounded(neuron["sure"], 4),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..sources.base import FloatArray
 from ..utils.palette import LINES
 from .plots.shapes import cell_polygons
-from .summary import summarize
+from .summary import lattice_text, summarize
 
 FILL = LINES[1]
 FAINTEST = 0.12  # opacity of a neuron with few points; one without any is not filled
@@ -35,7 +35,7 @@ def summary_html(model: Any) -> str:
     neurons = facts["neurons"]
     hits = np.array([neuron["hits"] for neuron in neurons])
     titles = [f"prototype {j}" + (f", {n['exemplar_id']}" if n["exemplar_id"] else "") for j, n in enumerate(neurons)]
-    if facts["grid"] is None:
+    if facts["lattice"] is None:
         picture = bars(hits, titles)
     else:
         picture = cells(np.array([[neuron["x"], neuron["y"]] for neuron in neurons]), facts["lattice"], hits, titles)
@@ -54,10 +54,10 @@ def summary_html(model: Any) -> str:
 
 def first_facts(facts: dict[str, Any], hits: FloatArray) -> dict[str, str]:
     """What is worth knowing first, by name; what a model does not have is left out."""
-    grid, metric, patches, classes = (facts[name] for name in ("grid", "metric", "patches", "predicted_classes"))
+    lattice, metric, patches, classes = (facts[name] for name in ("lattice", "metric", "patches", "predicted_classes"))
     size = str(facts["n_prototypes"])
-    if grid is not None:
-        size += f" on {grid[0]} x {grid[1]} {facts['lattice']}" + (", torus" if facts["periodic"] else "")
+    if lattice is not None:
+        size += (" on " if facts["grid"] else " ") + lattice_text(facts)
     found = {"model": facts["model"], "prototypes": size if metric is None else f"{size}, {metric}"}
     if classes:
         rest = len(classes) - MOST_NAMES

@@ -54,7 +54,7 @@ def add_order(facts: dict[str, Any], lattice: Lattice, points: NDArray[Any]) -> 
     torn : [a, b, count], see `torn_links`. Measures that are not defined are None.
     """
     first, second = points["prototype"], points["second"]
-    hits = np.bincount(first, minlength=len(lattice.positions))
+    hits = np.bincount(first, minlength=len(lattice.distances))
     found = {
         "topographic_error": torn_share(first, second, lattice), "torn_by_chance": torn_by_chance(lattice),
         "border_share": border_share(hits, lattice),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
+from ..core.plane import layout, symmetrized
 from ..core.quality import border_share, class_counts, class_indices, neighborhood_indices
 from ..explore import prototypes as views
 from ..explore.stability import Uncertainty
@@ -44,7 +45,7 @@ WRITTEN = (
     "quality", "certainty", "torn", "classes", "neurons",
 )  # fmt: skip
 WRITTEN_OF_NEURONS = (
-    "neuron", "exemplar", "hits", "row", "column", "exemplar_id", "majority", "purity", "class", "probability",
+    "neuron", "exemplar", "hits", "layer", "row", "column", "exemplar_id", "majority", "purity", "class", "probability",
 )  # fmt: skip
 
 
@@ -116,6 +117,13 @@ def written(facts: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
+def lattice_text(facts: dict[str, Any]) -> str:
+    """Where the neurons of a SOM are, in words; summary.json does not tell a torus."""
+    if facts["grid"] is None:
+        return "at given distances"
+    return f"{' x '.join(map(str, facts['grid']))} {facts['lattice']}" + (", torus" if facts.get("periodic") else "")
+
+
 def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
     """What a model says without its data."""
     layers = [model]
@@ -131,7 +139,7 @@ def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
     return {
         "model": " of ".join(type(layer).__name__ for layer in layers),
         "map": type(fitted).__name__, "metric": plain(metric), "n_prototypes": len(fitted.hits_),
-        "grid": None if lattice is None else list(lattice.shape),
+        "grid": None if lattice is None or lattice.places is None else list(lattice.shape),
         "lattice": getattr(lattice, "kind", None), "periodic": getattr(lattice, "periodic", None),
         "predicted_classes": [str(name) for name in getattr(model, "classes_", ())],
         "patches": {
@@ -174,9 +182,10 @@ def _neurons(model: Any, fitted: Any, lattice: Any) -> list[dict[str, Any]]:
         neuron["exemplar"] = None if places is None else int(places[j])
         neuron["exemplar_id"] = None if names is None else str(names[j])
         if lattice is not None:
-            row, column = divmod(j, lattice.shape[1])
-            x, y = lattice.positions[j].tolist()
-            neuron |= {"row": row, "column": column, "x": x, "y": y}
+            if lattice.places is not None:
+                place = [int(index) for index in np.unravel_index(j, lattice.shape)]
+                neuron |= dict(zip(("layer", "row", "column")[-len(place) :], place, strict=True))
+            neuron["x"], neuron["y"] = lattice.positions[j].tolist()
         neurons.append(neuron)
     for neuron, (name, share) in zip(neurons, Answers(model).classes or (), strict=False):
         neuron |= {"class": str(name), "probability": share}
@@ -306,8 +315,8 @@ def _add_graph(facts: dict[str, Any], P: FloatArray, fitted: Any, points: NDArra
 
     u is the mean dissimilarity to the prototypes that are joined to one; None where there are none.
     """
-    K, S, graph = len(P), views.symmetrized(P), views.topology_graph(points)
-    drawn = views.layout(views.as_lengths(fitted, P), max_iter=int(np.clip(LAYOUT_WORK / K**2, 30, 300)))
+    K, S, graph = len(P), symmetrized(P), views.topology_graph(points)
+    drawn = layout(views.as_lengths(fitted, P), max_iter=int(np.clip(LAYOUT_WORK / K**2, 30, 300)))
     # Turned so that the map is wide rather than high; each axis points to its largest coordinate.
     z = drawn.positions @ np.linalg.eigh(drawn.positions.T @ drawn.positions)[1][:, ::-1]
     z *= np.where(z[np.abs(z).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)

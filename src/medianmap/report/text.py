@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -10,24 +11,30 @@ from rich.text import Text
 
 from ..utils.palette import FILLS
 from .order import EXPLAINED
+from .summary import lattice_text
 
 CELL = 9
+IN_LINE = 8
 
 
 def map_text(summary: dict[str, Any]) -> Text:
-    """Rows of cells: class letter and hits above, purity below; hexagonal rows are shifted by half a cell."""
+    """Rows of cells: class letter and hits above, purity below; hexagonal rows are shifted by half a cell. Layers come
+    one after the other; neurons whose distances the user gave in their order, so many in a line."""
     letters, colors = legend_of(summary)
-    rows, cols = summary["grid"]
+    *layers, rows, cols = summary["grid"] or (-(-len(summary["neurons"]) // IN_LINE), IN_LINE)
     text = Text()
-    for r in range(rows):
+    for line in range(math.prod(layers) * rows):
+        layer, r = divmod(line, rows)
+        if layers and not r:
+            text.append(f"layer {layer + 1}\n\n", "bold")
         shift = " " * (CELL // 2 if summary["lattice"] == "hexagonal" and r % 2 else 0)
-        cells = summary["neurons"][r * cols : (r + 1) * cols]
-        for line in (0, 1):
+        cells = summary["neurons"][line * cols : (line + 1) * cols]
+        for part in (0, 1):
             text.append(shift)
             for neuron in cells:
                 name, purity = neuron.get("majority"), neuron.get("purity")
                 hits = f"{letters.get(name, '')} {neuron['hits']:g}".strip() if neuron["hits"] else "."
-                content = (hits, "" if purity is None else f"{purity:.0%}")[line]
+                content = (hits, "" if purity is None else f"{purity:.0%}")[part]
                 text.append(content.center(CELL - 1), f"black on {colors[name]}" if name in colors else "dim")
                 text.append(" ")
             text.append("\n")
@@ -49,7 +56,7 @@ def render(summary: dict[str, Any]) -> RenderableType:
     ended = "reached a fixed point" if summary["converged"] else "stopped before a fixed point"
     head = Text(
         f"{summary['map']} of {summary['n_points']} points on {summary['n_prototypes']} neurons "
-        f"({summary['lattice']}, {summary['grid'][0]} x {summary['grid'][1]}); "
+        f"({lattice_text(summary)}); "
         f"{summary['epochs']} epochs, {ended}; {summary['empty']} neurons without points.\n"
     )
     legend = Text("Each cell: majority class and number of points, purity below.  ")

@@ -67,7 +67,7 @@ class FieldWeights:
 
 @dataclass(frozen=True)
 class RankWeights:
-    """A[j, i] = h(rank[j, i]) / h(smallest_j) m_i: every prototype has some weight (neural gas).
+    """A[j, i] = h(rank[j, i]) / h(smallest_j) m_i: every prototype has some weight (neural gas), unless h is truncated.
 
     For h(t) = exp(-t / sigma) the quotient is h(rank - smallest), a shift of one table; any other h needs one table per
     smallest rank, `scaled`.
@@ -116,7 +116,8 @@ class RankWeights:
 
     @property
     def alive(self) -> IntArray:
-        return np.arange(len(self.rank))
+        """Prototypes with any weight at all, ascending; the others stay where they are."""
+        return np.flatnonzero(self.levels[1].any(axis=1))
 
 
 @dataclass(frozen=True)

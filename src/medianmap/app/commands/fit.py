@@ -75,8 +75,8 @@ def told(result: FitResult) -> Iterator[str]:
     """The outcome in a few lines."""
     summary = result.summary
     size = counted(summary["n_prototypes"], "prototype")
-    if summary["grid"]:
-        size = "x".join(map(str, summary["grid"])) + " neurons"
+    if summary["lattice"]:
+        size = "x".join(map(str, summary["grid"] or [summary["n_prototypes"]])) + " neurons"
     ended = counted(summary["epochs"], "epoch") + (", at a fixed point" if summary["converged"] else "")
     yield f"{summary['map']} of {counted(summary['n_points'], 'object')} by {summary['metric']} on {size}: {ended}."
     shown = ("quantization_error", "topographic_error", "purity", "training_accuracy")
@@ -111,7 +111,7 @@ def told(result: FitResult) -> Iterator[str]:
 @option("threads")
 @force_option
 @speaking
-def demo(out: Path, seed: int, grid: tuple[int, int], threads: int | None, force: bool) -> None:
+def demo(out: Path, seed: int, grid: tuple[int, ...], threads: int | None, force: bool) -> None:
     """Map 630 globins by how their sequences align, and say where each family lies.
 
     Example: medianmap demo --grid 8x10 -o my-demo

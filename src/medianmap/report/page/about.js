@@ -1,6 +1,6 @@
 // What the map is and how it came about: key figures, training, health of the data, settings.
 function setUpHeader() {
-  const shape = lattice ? `${lattice.rows} × ${lattice.columns} ${lattice.kind}${lattice.periodic ? ', periodic' : ''}` : counted(K, 'prototype');
+  const shape = lattice ? (lattice.grid ? `${lattice.grid.join(' × ')} ${lattice.kind}${lattice.periodic ? ', periodic' : ''}` : `${counted(K, 'neuron')} at given distances`) : counted(K, 'prototype');
   byId('lead').textContent = `${content.map} · ${shape} · ${content.dissimilarity}`;
   const { quantization_error, mean_dissimilarity, topographic_error } = content.quality;
   const figures = [['points', content.n_points], ['neurons', K], ['without points', content.empty],

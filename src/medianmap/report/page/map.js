@@ -15,6 +15,7 @@ const radius = content.neurons.map((neuron) => {
 let nodeScale = 1; // when the map is zoomed in, nodes grow less than the map
 const rounded = (x) => Math.round(x * 100) / 100;
 const circle = (x, y, r) => `M${rounded(x - r)} ${rounded(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
+const linked = lattice?.kind === 'given'; // discs joined by lines, where the user gave the distances
 // Corners around a cell's centre, for a lattice of step 1.
 const corners = lattice && (lattice.kind === 'hexagonal'
   ? [30, 90, 150, 210, 270, 330].map((turn) => [Math.cos((turn * Math.PI) / 180) / SQRT3, Math.sin((turn * Math.PI) / 180) / SQRT3])
@@ -22,6 +23,7 @@ const corners = lattice && (lattice.kind === 'hexagonal'
 function outline(j, grow = 0) {
   const [x, y] = at[j];
   if (!lattice) return circle(x, y, rounded((radius[j] + grow) * nodeScale));
+  if (linked) return circle(x, y, rounded(STEP * 0.42 + grow));
   const size = STEP + 2 * grow;
   return 'M' + corners.map(([dx, dy]) => `${rounded(x + size * dx)} ${rounded(y + size * dy)}`).join('L') + 'Z';
 }
@@ -43,15 +45,15 @@ const [links, walls, pies, torn, marks, active, chosen] = [
 ];
 const map = s('svg', {
   tabindex: 0, role: 'listbox', 'aria-describedby': 'hint', class: lattice ? 'grid' : 'graph',
-  'aria-label': lattice ? `Map of ${lattice.rows} by ${lattice.columns} neurons` : `Graph of ${K} prototypes`,
+  'aria-label': lattice ? `Map of ${lattice.grid ? lattice.grid.join(' by ') : K} neurons` : `Graph of ${K} prototypes`,
 }, links, cells, walls, pies, torn, marks, chosen, active);
 
 // Edges in a few strengths, one path each: thousands of lines stay fast.
 function drawLinks() {
-  if (lattice) return;
-  const most = Math.max(...content.edges.map((edge) => edge[3]), 1);
+  if (lattice && !linked) return;
+  const most = Math.max(...content.edges.map((edge) => edge[3] ?? 1), 1);
   const bins = [1, 2, 3, 4, 5].map(() => []);
-  for (const [a, b, , count] of content.edges) {
+  for (const [a, b, , count = 1] of content.edges) {
     bins[Math.min(4, Math.floor(5 * Math.sqrt(count / most)))].push(`M${at[a].map(rounded)}L${at[b].map(rounded)}`);
   }
   bins.forEach((lines, k) => {
@@ -81,7 +83,7 @@ function drawWalls(coloring) {
   for (const [a, b, d] of content.edges) {
     const [dx, dy] = [at[b][0] - at[a][0], at[b][1] - at[a][1]];
     const far = Math.hypot(dx, dy);
-    if (far > 1.2 * STEP) continue; // around a torus
+    if (far > 1.2 * STEP && !linked) continue; // around a torus, or between layers
     const [mx, my, ux, uy] = [(at[a][0] + at[b][0]) / 2, (at[a][1] + at[b][1]) / 2, (-dy / far) * half, (dx / far) * half];
     const shade = Math.round(SHADES * coloring.share(d));
     shades[shade].push(`M${rounded(mx - ux)} ${rounded(my - uy)}L${rounded(mx + ux)} ${rounded(my + uy)}`);

@@ -57,7 +57,7 @@ function mixture(j) {
 
 function showNeuron(j) {
   const neuron = content.neurons[j];
-  const where = lattice ? `row ${neuron.row + 1}, column ${neuron.column + 1}` : null;
+  const where = ['layer', 'row', 'column'].filter((name) => name in neuron).map((name) => `${name} ${neuron[name] + 1}`).join(', ');
   const pairs = [['points', told(neuron.hits)], ['mean dissimilarity', told(neuron.quality)], ['to neighbours, mean', told(neuron.u)],
     ...(neuron.sure === null ? [] : [[content.certainty.n_resamples ? 'mean confidence' : 'mean margin', told(neuron.sure)]]),
     ['supercluster', `${neuron.group + 1} of ${content.groups.n}`]];

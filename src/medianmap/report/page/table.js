@@ -1,13 +1,14 @@
 // All neurons as a table, sorted by any column, and as TSV.
 const LONG = 300; // tables of more rows are not printed
 const columns = [
-  ['neuron', 'neuron'], ['row', 'row'], ['column', 'column'], ['exemplar', isMean ? 'nearest point' : 'exemplar'], ['hits', 'points'],
+  ['neuron', 'neuron'], ['layer', 'layer'], ['row', 'row'], ['column', 'column'], ['exemplar', isMean ? 'nearest point' : 'exemplar'], ['hits', 'points'],
   ['u', 'U-matrix'], ['quality', 'mean dissimilarity'], ['sure', content.certainty.n_resamples ? 'confidence' : 'margin'], ['group', 'supercluster'], ['majority', 'majority class'],
   ['purity', 'purity'], ['predicts', 'predicts'],
 ].filter(([key]) => key in content.neurons[0]);
 const isText = (key) => ['exemplar', 'majority', 'predicts'].includes(key);
-// People count rows, columns and groups from 1; neurons are numbered as the library numbers them.
-const cellValue = (neuron, key) => (['row', 'column', 'group'].includes(key) ? neuron[key] + 1 : neuron[key]);
+// People count layers, rows, columns and groups from 1; neurons are numbered as the library numbers them.
+const isPlace = (key) => ['layer', 'row', 'column', 'group'].includes(key);
+const cellValue = (neuron, key) => (isPlace(key) ? neuron[key] + 1 : neuron[key]);
 
 const tableBody = h('tbody');
 const tableRows = []; // made when first shown
@@ -22,7 +23,7 @@ const heads = columns.map(([key, name]) => h('th', { scope: 'col', 'aria-sort': 
 const collator = new Intl.Collator('en', { numeric: true });
 let sorted = ['neuron', 1];
 function sortBy(key) {
-  const first = isText(key) || key === 'neuron' || key === 'row' || key === 'column' || key === 'group' ? 1 : -1;
+  const first = isText(key) || key === 'neuron' || isPlace(key) ? 1 : -1;
   sorted = [key, sorted[0] === key ? -sorted[1] : first];
   showSorted();
 }

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.neighborhood import Lattice
+from ...core.plane import PlaneLayout, layout
 from ...core.quality import torn_links
 from ...explore import prototypes as views
 from ...predict.assign_all import two_best
@@ -34,9 +35,17 @@ class LatticeDisplay(shapes.Display):
     """
 
     def __init__(self, lattice: Lattice, torn: NDArray[np.intp] | None = None) -> None:
-        rows, cols = lattice.shape
-        self.lattice, self._size = lattice, (6, float(np.clip(6 * rows / (cols + 1), 2.5, 8)))
+        wide, high = np.ptp(lattice.positions, axis=0) + 1
+        self.lattice, self._size = lattice, (6, float(np.clip(6 * high / (wide + 1), 2.5, 8)))
+        self._columns = int(wide)
         self.torn = torn
+
+    def _draw_links(self, ax: Any) -> None:
+        """Lines between neurons that touch where the cells do not show it."""
+        if self.lattice.places is None:
+            collections = require("matplotlib.collections", "plot", "Drawing")
+            ends = self.lattice.positions[np.argwhere(np.triu(self.lattice.neighbors))]
+            ax.add_collection(collections.LineCollection(ends, colors=GREY, linewidths=1.0, zorder=0.5))
 
     def _draw_torn(self, ax: Any) -> None:
         """Lines between neurons, wide where many points lie between them; torn_ is their collection."""
@@ -122,6 +131,7 @@ class MapDisplay(LatticeDisplay):
 
     def _draw(self, ax: Any) -> None:
         cells = cell_polygons(self.lattice.positions, self.lattice.kind)
+        self._draw_links(ax)
         if self.values.ndim == 2:
             self.cells_ = _cells(ax, cells, facecolors=EMPTY)
             radii = 0.46 * np.sqrt(self.hits / max(self.hits.max(), 1e-300))
@@ -142,11 +152,11 @@ class MapDisplay(LatticeDisplay):
         _frame(ax, cells)
 
     def _write(self, ax: Any, words: list[str]) -> None:
-        if self.lattice.shape[1] > MOST_COLUMNS:
+        if self._columns > MOST_COLUMNS:
             return
         cells = self.cells_
         colors = cells.to_rgba(self.values) if cells.get_array() is not None else cells.get_facecolors()
-        size = float(np.clip(90 / self.lattice.shape[1], 5, 10))
+        size = float(np.clip(90 / self._columns, 5, 10))
         for (x, y), word, color in zip(self.lattice.positions, words, colors, strict=True):
             ax.text(x, y, word, ha="center", va="center", fontsize=size, color=shapes.text_color(color))
 
@@ -185,7 +195,8 @@ class UMatrixDisplay(LatticeDisplay):
         return cls(lattice, views.u_matrix(lattice, views.prototype_dissimilarities(model, X)), links).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        cols = self.lattice.shape[1]
+        cols = self._columns
+        self._draw_links(ax)
         centers, values = shapes.u_matrix_cells(self.lattice, self.u)
         cells = cell_polygons(centers, self.lattice.kind, 0.5)
         self.cells_ = _cells(ax, cells, values=values)
@@ -218,7 +229,7 @@ class TopologyDisplay(shapes.Display):
     _size = 6, 5
 
     def __init__(
-        self, layout: views.PlaneLayout, edges: NDArray[Any], hits: FloatArray, *, shares: FloatArray | None = None,
+        self, layout: PlaneLayout, edges: NDArray[Any], hits: FloatArray, *, shares: FloatArray | None = None,
         classes: Any = None, names: Any = None,
     ) -> None:  # fmt: skip
         if names is not None and len(names) != len(hits):
@@ -239,7 +250,7 @@ class TopologyDisplay(shapes.Display):
         points = two_best(model, X) if points is None else points
         P = views.prototype_dissimilarities(model, X)
         shares, classes = (None, None) if y is None else views.class_shares(points["prototype"], y, len(P))
-        place = views.layout(views.as_lengths(fitted, P))
+        place = layout(views.as_lengths(fitted, P))
         display = cls(place, views.topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
         return display.plot(ax=ax)
 

@@ -20,9 +20,11 @@ NAMED = tuple(color for color in FILLS if color != GREY)  # grey is for all othe
 NUMBERS = "cividis"
 # Corners around a centre; the cell of a lattice of step 1 then touches its neighbours.
 _TURNS = np.deg2rad(30 + 60 * np.arange(6))
+_ROUND = np.deg2rad(15 * np.arange(24))
 CORNERS = {
     "hexagonal": np.column_stack([np.cos(_TURNS), np.sin(_TURNS)]) / np.sqrt(3),
     "rectangular": np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]),
+    "given": 0.42 * np.column_stack([np.cos(_ROUND), np.sin(_ROUND)]),
 }
 # Corners of a full circle; pies are small on the page.
 ROUND = 60
@@ -118,7 +120,7 @@ def legend(ax: Any, names: Sequence[str], colors: Sequence[str]) -> None:
 
 
 def cell_polygons(centers: FloatArray, kind: str, size: float = 1.0) -> FloatArray:
-    """(n, corners, 2) hexagons or squares around centers (n, 2), `size` steps of the lattice wide."""
+    """(n, corners, 2) hexagons, squares or discs around centers (n, 2), `size` steps of the lattice wide."""
     return centers[:, None, :] + size * CORNERS[kind]
 
 
@@ -126,24 +128,29 @@ def u_matrix_cells(lattice: Lattice, u: UMatrix) -> tuple[FloatArray, FloatArray
     """(centers (n, 2), values (n,)) of the cells, half a step wide, that show a U-matrix.
 
     First the K neurons with their means, then a cell between every two that touch, with their dissimilarity; an edge
-    that goes round a torus is shown on both sides. On a rectangular lattice the cell between four neurons has the mean
-    of the four edges around it.
+    that goes round a torus is shown on both sides, one between layers is not. On a rectangular lattice the cell between
+    four neurons has the mean of the four edges around it.
     """
-    p, (a, b) = lattice.positions, (u.edges["a"], u.edges["b"])
-    step, (rows, cols) = p[b] - p[a], lattice.shape
+    p, places = lattice.positions, lattice.places
+    a, b, d = (u.edges[name] for name in ("a", "b", "dissimilarity"))
+    if places is not None:
+        beside = (places[a, 2:] == places[b, 2:]).all(axis=1)
+        a, b, d = a[beside], b[beside], d[beside]
+    step = p[b] - p[a]
     if lattice.periodic:
+        rows, cols = lattice.shape[-2:]
         around = np.array([cols, rows * (np.sqrt(3) / 2 if lattice.kind == "hexagonal" else 1.0)])
         step = step - around * np.round(step / around)
     round_it = np.abs(p[b] - p[a] - step).max(axis=1, initial=0) > 1e-9
     centers = [p, p[a] + step / 2, (p[b] - step / 2)[round_it]]
-    values = [u.means, u.edges["dissimilarity"], u.edges["dissimilarity"][round_it]]
+    values = [u.means, d, d[round_it]]
     if lattice.kind == "rectangular":
         U = np.zeros((len(p), len(p)))
-        U[a, b] = U[b, a] = u.edges["dissimilarity"]
-        r, c = (index.ravel() for index in np.indices((rows - 1, cols - 1)))
-        corner = r * cols + c
-        right, below, across = corner + 1, corner + cols, corner + cols + 1
-        centers.append(np.column_stack([c + 0.5, r + 0.5]))
+        U[a, b] = U[b, a] = d
+        at = np.arange(len(p)).reshape(-1, *lattice.shape[-2:])
+        corner, right = at[:, :-1, :-1].ravel(), at[:, :-1, 1:].ravel()
+        below, across = at[:, 1:, :-1].ravel(), at[:, 1:, 1:].ravel()
+        centers.append(p[corner] + 0.5)
         values.append((U[corner, right] + U[corner, below] + U[right, across] + U[below, across]) / 4)
     return np.concatenate(centers), np.concatenate(values)
 
