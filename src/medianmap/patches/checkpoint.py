@@ -58,15 +58,15 @@ class PassProgress:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What a tree holds, without dissimilarities and labels: see `PatchClusterer.summary_`."""
+        """The summaries, without dissimilarities and labels: see `PatchClusterer.summary_`."""
         held = self.held
         sizes = [(len(each.m), k) for k, level in enumerate(self.levels) for each in level.sets]
         return {
             "points": joined(*(each.points for each in held)),
             "indices": np.concatenate([each.places for each in held]),
             "multiplicities": np.concatenate([each.m for each in held]),
-            "sets": np.array(sizes, np.intp).reshape(-1, 2),
-            "counts": np.array([(level.n_added, level.n_joins) for level in self.levels], np.intp).reshape(-1, 2),
+            "sets": np.array(sizes, np.intp),
+            "counts": np.array([(level.n_added, level.n_joins) for level in self.levels], np.intp),
         }
 
     def holding(self, summary: dict[str, Any]) -> PassProgress:
@@ -79,8 +79,6 @@ class PassProgress:
             return Prototypes(take(summary["points"], at), summary["indices"][at], m[at], None, np.empty((size, 0)))
 
         sets = [(level, part(size)) for size, level in summary["sets"].tolist()]
-        if not sets:
-            return replace(self, alone=part(len(m)))
         levels = [
             Level(tuple(each for level, each in sets if level == k), *counts)
             for k, counts in enumerate(summary["counts"].tolist())
@@ -88,9 +86,9 @@ class PassProgress:
         return replace(self, levels=tuple(levels))
 
     def with_held(self, change: Callable[[Prototypes], Prototypes]) -> PassProgress:
-        """The same with every set of points that a tree holds changed."""
+        """The same with every summary changed."""
         levels = tuple(replace(level, sets=tuple(map(change, level.sets))) for level in self.levels)
-        return replace(self, levels=levels, alone=None if self.alone is None else change(self.alone))
+        return replace(self, levels=levels)
 
     def after(self, prototypes: Prototypes | None, cost: PatchCost) -> PassProgress:
         """The progress after one more patch; merged prototypes, for which no point is read, are no patch."""

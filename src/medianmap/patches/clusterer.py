@@ -41,28 +41,35 @@ class PatchClusterer(
     ModelViews, base.ClassNamePrefixFeaturesOutMixin, base.TransformerMixin, base.ClusterMixin,
     base.MetaEstimatorMixin, base.BaseEstimator,
 ):  # fmt: skip
-    """Train any map on huge data in one pass: each patch is clustered together with the prototypes so far.
+    """Train any map on huge data in one pass, in patches: points that stand for many enter with a multiplicity.
 
-    Each prototype represents the points seen so far that it is nearest to, and enters the next patch as a point of that
-    multiplicity. Of N points only the dissimilarities within a patch of p and to the K prototypes are evaluated,
-    N (p + K) in all. Memory is that of one patch, whatever N.
+    Median maps: every patch of p points is summarised by 2 K medoids, the points w_j of least
+    sum_i m_i min_j d(x_i, w_j), with the weights M_j = sum of m_i of the points nearest to them. Summaries are joined, up to 12 K points at a time, and
+    summarised by 6 K of them in the same way; the map is trained on the last ones, in which all patches count alike.
+    Other maps: each patch is clustered together with the K prototypes so far, as points of multiplicity M_j.
+
+    Of N points only the dissimilarities within patches and between what is carried are evaluated: with symmetric D
+    N (p/2 + 16 K^2 / p) for summaries (p >= 6 K), N (p/2 + K) for prototypes. Memory is that of p or 12 K points, and of
+    the summaries held, up to 12 K points for each doubling of N.
 
     Parameters
     ----------
     estimator : map
         Any of the maps; it is cloned, not changed. If its `init` names data points, they start the first patch and must
-        be in it.
+        be in it, and patches follow in sequence.
     patch_size : int, default=1000
         Largest number of points of a patch, p.
     n_patches : int or None, default=None
         Number of patches, instead of their size.
-    merge : {"sequential", "tree"}, default="sequential"
-        "sequential" takes patch after patch. "tree" clusters all patches by themselves, in parallel, then their
-        weighted prototypes, p at a time, level by level.
+    merge : {"auto", "sequential", "tree"}, default="auto"
+        "sequential" is the chapter's way: patch after patch, each with the K prototypes before it. "tree" summarises
+        patches by themselves, on several workers if `n_jobs` or `client` say so, and trains one map at the end; batch
+        maps join K means of each patch. "auto" is "tree" for median maps, whose exemplars would otherwise stay in the
+        first patch, and "sequential" for others.
     warm_start : bool, default=True
-        Whether a patch starts from the prototypes before it, warmed up a little (neural gas: sigma = K/15, SOM:
-        1.5 sigma_end), and cools in a tenth of the epochs; so the lattice of a SOM keeps its orientation. False anneals
-        every patch from a new start, as the chapter's algorithm says to the letter. Only for `merge="sequential"`.
+        Only for `merge="sequential"`: whether a patch starts from the prototypes before it, warmed up a little (neural
+        gas: sigma = K/15, SOM: 1.5 sigma_end), and cools in a tenth of the epochs; so the lattice of a SOM keeps its
+        orientation. False anneals every patch from a new start, as the chapter's algorithm says to the letter.
     shuffle : bool, default=False
         Whether points are taken in random order rather than as they come. Not for streams.
     compute_labels : bool, default=True
@@ -75,7 +82,7 @@ class PatchClusterer(
         pass stops early.
     checkpoint : path or None, default=None
         File that holds the state after every patch. A run that was killed continues from it, to the same bits.
-        Only for `merge="sequential"`.
+        Not where several workers share a tree.
     n_jobs : int or None, default=None
         Number of processes for `merge="tree"`; otherwise of threads, as for the map.
     client : distributed.Client, str or None, default=None
@@ -100,6 +107,10 @@ class PatchClusterer(
         Relational maps: the points nearest to the prototypes.
     carried_indices_ : ndarray of shape (q K,)
         Relational maps: the points that carry the prototypes, prototype by prototype, the nearest first.
+    summary_ : dict
+        Of a tree: what later patches are joined with. `points`, their `indices` (P,) and `multiplicities` (P,), whose
+        sum is the weight of all points; `sets` (S, 2), the number of points and the level of each summary; `counts`
+        (L, 2), how many summaries came to each level, and how many joins.
     prototype_ids_ : list of K str
         Ids of the exemplars, where the source has ids.
     lattice_ : Lattice
@@ -115,7 +126,7 @@ class PatchClusterer(
     n_evaluations_ : int
         Dissimilarities evaluated, or read from a source, in training.
     n_iter_ : int
-        Epochs of all patches together.
+        Epochs of all maps trained.
     stopped_early_ : bool
         Whether the budget ended the pass before the data did.
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
@@ -167,13 +178,16 @@ class PatchClusterer(
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add one more patch, after those of `fit` or of earlier calls.
+        """Add one more patch, after those of `fit` or of earlier calls, and train the map on all that it holds.
+
+        A SOM of a tree is laid out anew each time; `merge="sequential"` keeps its orientation.
 
         Parameters
         ----------
         X : the n points of the patch, as the map reads them. With metric="precomputed" the extended block:
-            dissimilarities (K + n, K + n) of the K prototypes so far, in their order (of a relational map the q K
-            points `carried_indices_`), and of n new points; (n, n) for the first patch.
+            dissimilarities (P + n, P + n) of the P points carried so far, in their order, and of n new points; (n, n)
+            for the first patch. Carried are the points `summary_["indices"]` of a tree, the q K points
+            `carried_indices_` of a relational map in sequence, and else the K prototypes.
         y : ignored.
         sample_weight : (n,) multiplicities of the new points, 1 by default.
         """
@@ -217,11 +231,12 @@ class PatchClusterer(
         return one_pass.TrainedByPass(data, prototypes, State(prototypes.places, Y), data.labels)
 
     def estimate(self, X: Any, n_points: int | None = None) -> one_pass.PassEstimate:
-        """Estimate what a sequential pass over data like X takes: patches, dissimilarities, seconds, memory.
+        """Estimate what a pass over data like X takes in one process: patches, dissimilarities, seconds, memory.
 
         Parameters
         ----------
-        X : all data, or a few patches of them; up to four patches are clustered, twice, to measure the time.
+        X : all data, or a few patches of them; up to four patches (of a tree 24) are clustered, twice, to measure the
+            time.
         n_points : number of points of the pass; by default those of X.
         """
         with self._session():
@@ -339,7 +354,8 @@ class PatchClusterer(
         """How patches of this size are clustered, without labels."""
         K, _ = self.estimator._size()
         # No more points per prototype than make up a patch, or patches would grow.
-        per = self.estimator._points_each(max(1, min(self.points_per_prototype, size // K)))
+        most = (self.patch_size if self.n_patches is None else size) // K
+        per = self.estimator._points_each(max(1, min(self.points_per_prototype, most)))
         sizes = tree_sizes(size, K, compared.keeps_dissimilarities) if self._as_tree else None
         return PatchSettings(self.estimator, per, self.warm_start, sizes=sizes)
 

@@ -41,7 +41,7 @@ REHEARSED = 4
 
 @dataclass(frozen=True)
 class PatchRecord:
-    """What `on_patch` is called with after every patch."""
+    """What `on_patch` is called with after every patch. The map of a tree is trained after the last."""
 
     n_patches: int
     n_patches_planned: int | None  # None for a stream, whose length is not known
@@ -210,7 +210,8 @@ def pass_on_workers(
             for summary, cost in run(tasks):
                 made.append(summary)
                 progress = progress.after(None, cost)
-                report(progress, progress.n_seen)
+                if not levels:
+                    report(progress, progress.n_seen)
             full = list(groups(made, settings.sizes.most))
             levels.append(Level(full.pop(), len(made), len(full)))
             tasks = [join(settings, sets, len(levels), number) for number, sets in enumerate(full)]

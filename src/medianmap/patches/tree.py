@@ -158,4 +158,10 @@ def mapped(settings: PatchSettings, compared: Comparison, progress: PassProgress
     points = Patch.joined(*sets)
     fitted = settings.map_for(seed_of(progress.seed, len(progress.levels) + 2, 0), None)
     prototypes, epochs = trained_on(settings, fitted, data, points, None)
-    return progress.after(prototypes, PatchCost(0, evaluations, epochs))
+    progress = progress.after(prototypes, PatchCost(0, evaluations, epochs))
+    if progress.alone is None:
+        return progress
+    # Later patches come after its summary.
+    alone = points.compared(getattr(data, "D", None))
+    made, _ = summarised(settings, compared, progress.seed, Task((alone,), settings.sizes.patch, 0, 0))
+    return replace(progress, alone=None, levels=(Level((made,), 1),))
