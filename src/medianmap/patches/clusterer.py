@@ -43,14 +43,14 @@ class PatchClusterer(
 ):  # fmt: skip
     """Train any map on huge data in one pass, in patches: points that stand for many enter with a multiplicity.
 
-    Median maps: every patch of p points is summarised by 2 K medoids, the points w_j of least
-    sum_i m_i min_j d(x_i, w_j), with the weights M_j = sum of m_i of the points nearest to them. Summaries are joined, up to 12 K points at a time, and
-    summarised by 6 K of them in the same way; the map is trained on the last ones, in which all patches count alike.
+    Median maps: every patch of p points is summarised by 2 K medoids, points w_j of least sum_i m_i min_j d(x_i, w_j),
+    with the weights M_j = sum of m_i of the points nearest to them. Summaries are joined, up to 12 K points at a time,
+    and summarised by 6 K of them in the same way; the map is trained on the last ones. All patches count alike.
     Other maps: each patch is clustered together with the K prototypes so far, as points of multiplicity M_j.
 
     Of N points only the dissimilarities within patches and between what is carried are evaluated: with symmetric D
-    N (p/2 + 16 K^2 / p) for summaries (p >= 6 K), N (p/2 + K) for prototypes. Memory is that of p or 12 K points, and of
-    the summaries held, up to 12 K points for each doubling of N.
+    N (p/2 + 16 K^2 / p) for summaries (p >= 6 K), N (p/2 + K) for prototypes. Memory is that of p or 12 K points, and
+    of the summaries held, up to 12 K points for each doubling of N.
 
     Parameters
     ----------
