@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from support.extras import optional
@@ -25,7 +26,10 @@ from medianmap import (
     save,
 )
 from medianmap.datasets import load_breast_cancer
+from medianmap.estimators.fit import as_generator
+from medianmap.patches.one_patch import Patch, seed_of
 from medianmap.patches.plan import PatchPlan, cost_of_sequence, cost_of_tree, patch_sizes, plan_patches, tree_sizes
+from medianmap.patches.tree import _represented
 
 CHECKED = [
     PatchClusterer(MedianKMeans(3, random_state=0), patch_size=20),
@@ -392,3 +396,82 @@ def test_every_parameter_and_fitted_attribute_is_documented(rng):
     heads = [line.split(" : ")[0] for line in PatchClusterer.__doc__.split("\n") if " : " in line]
     entries = {name.strip() for head in heads for name in head.split(",")}
     assert (attributes | set(fitted[0].get_params(deep=False))) - entries == set()
+
+
+# --- summaries of a tree ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("map_", [MedianKMeans(8), MedianNeuralGas(8), MedianSOM((2, 4))])
+@pytest.mark.parametrize("order", ["random", "sorted"])
+def test_exemplars_come_from_all_patches(map_, order, rng):
+    X = blobs(rng, n=1440, centers=16, features=3)
+    X = X[rng.permutation(1440)] if order == "random" else X[np.lexsort(np.round(X).T)]
+    map_ = clone(map_).set_params(metric="euclidean", random_state=0)
+    full = map_.fit(X).quantization_error_
+    tree = PatchClusterer(map_, 48).fit(X)
+    assert tree.quantization_error_ < 1.07 * full
+    # 30 patches of 48; the exemplars of patches in sequence stay in the first few.
+    assert np.mean(tree.medoid_indices_ < 10 * 48) < 0.8
+    assert len(set(tree.medoid_indices_ // 48)) >= 4
+    if order == "random":
+        sequence = PatchClusterer(map_, 48, merge="sequential").fit(X)
+        assert tree.quantization_error_ < sequence.quantization_error_
+
+
+def test_a_tree_is_the_same_on_workers_in_a_stream_and_in_parts(rng):
+    X, y = blobs(rng, n=700), rng.integers(3, size=700)
+    m = rng.integers(0, 3, 700).astype(float)
+    km = MedianKMeans(4, random_state=0)
+    stream = PatchClusterer(km, 24).fit(iter(X))
+    assert stream.summary_["sets"][:, 1].max() == 2  # three levels
+    parts = PatchClusterer(km, 24)
+    for start in range(0, 700, 24):
+        parts.partial_fit(X[start : start + 24])
+    np.testing.assert_array_equal(parts.medoid_indices_, stream.medoid_indices_)
+    np.testing.assert_array_equal(parts.summary_["indices"], stream.summary_["indices"])
+    alone, workers = (
+        PrototypeClassifier(PatchClusterer(km, 24, merge=merge, n_jobs=n_jobs)).fit(X, y, sample_weight=m)
+        for merge, n_jobs in (("auto", None), ("tree", 2))
+    )
+    np.testing.assert_array_equal(workers.prototype_labels_, alone.prototype_labels_)
+    alone, workers = alone.estimator_, workers.estimator_
+    np.testing.assert_array_equal(workers.medoid_indices_, alone.medoid_indices_)
+    assert workers.n_evaluations_ == alone.n_evaluations_
+    for name, expected in alone.summary_.items():
+        np.testing.assert_array_equal(workers.summary_[name], expected)
+
+
+@given(
+    n_patches=st.integers(1, 60), per_prototype=st.integers(1, 9), K=st.integers(1, 4), symmetric=st.booleans()
+)  # fmt: skip
+def test_a_tree_takes_no_more_evaluations_than_foreseen(n_patches, per_prototype, K, symmetric):
+    p = K * per_prototype
+    x = np.random.default_rng(n_patches).normal(size=n_patches * p)
+    D = np.abs(x[:, None] - x) * (1 if symmetric else np.where(x[:, None] < x, 2.0, 1.0))
+    clusterer = PatchClusterer(MedianKMeans(K, metric="precomputed", annealing="none"), p, compute_labels=False)
+    shape = tree_sizes(p, K, medoids=True)
+    foreseen = cost_of_tree(np.full(n_patches, p), shape, lambda n, k: n * n + n * k * (1 if symmetric else 2))
+    fitted = clusterer.fit(D)
+    assert fitted.n_evaluations_ == foreseen
+    assert fitted.multiplicities_.sum() == fitted.summary_["multiplicities"].sum() == n_patches * p
+    assert len(fitted.summary_["indices"]) <= shape.most * len(fitted.summary_["counts"])
+
+
+def test_a_single_patch_is_the_map_itself(rng):
+    X = blobs(rng)
+    gas = MedianNeuralGas(5, random_state=4)
+    seed = seed_of(int(as_generator(4).integers(2**63)), 2, 0)
+    np.testing.assert_array_equal(
+        PatchClusterer(gas, 1000).fit(X).medoid_indices_,
+        clone(gas).set_params(random_state=seed).fit(X).medoid_indices_,
+    )
+
+
+def test_labels_of_a_summary_are_means_of_those_it_stands_for():
+    D = np.abs(np.subtract.outer([0.0, 0, 1, 9, 9, 5], [0.0, 0, 1, 9, 9, 5]))
+    Y = np.array([[1, 0], [np.nan, np.nan], [0, 1], [0, 1], [0, 1], [np.nan, np.nan]])
+    points = Patch(np.arange(6), np.arange(6), np.array([1.0, 5, 3, 1, 1, 2]), Y)
+    found = _represented(points, D, np.array([1, 4, 5, 0]))  # 0 and 1 coincide: each stands for itself
+    assert found.m.tolist() == [8.0, 2.0, 2.0, 1.0]
+    np.testing.assert_array_equal(found.Y, [[0, 1], [0, 1], [np.nan, np.nan], [1, 0]])
+    np.testing.assert_array_equal(found.D, D[np.ix_([1, 4, 5, 0], [1, 4, 5, 0])])
