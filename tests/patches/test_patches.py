@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -444,6 +444,7 @@ def test_a_tree_is_the_same_on_workers_in_a_stream_and_in_parts(rng):
 @given(
     n_patches=st.integers(1, 60), per_prototype=st.integers(1, 9), K=st.integers(1, 4), symmetric=st.booleans()
 )  # fmt: skip
+@example(n_patches=12, per_prototype=6, K=2, symmetric=True)
 def test_a_tree_takes_no_more_evaluations_than_foreseen(n_patches, per_prototype, K, symmetric):
     p = K * per_prototype
     x = np.random.default_rng(n_patches).normal(size=n_patches * p)
