@@ -329,3 +329,11 @@ def test_progress_of_a_tree_counts_patches(rng):
     PatchClusterer(km(), 20, merge="tree", on_patch=seen.append).fit(rng.normal(size=(200, 2)))
     assert [record.n_patches for record in seen] == list(range(1, 11))
     assert [record.n_samples_seen for record in seen] == list(range(20, 220, 20))
+
+
+def test_a_budget_that_ends_before_any_point_that_counts(rng):
+    m = np.r_[np.zeros(200), np.ones(100)]
+    for merge, n_jobs in (("auto", None), ("tree", 2)):
+        patches = PatchClusterer(km(), 50, merge=merge, n_jobs=n_jobs, max_evaluations=1)
+        with pytest.raises(ValueError, match="the number of prototypes = 5 exceeds n_samples = 0"):
+            patches.fit(rng.normal(size=(300, 2)), sample_weight=m)

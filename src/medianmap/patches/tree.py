@@ -149,6 +149,8 @@ def mapped(settings: PatchSettings, compared: Comparison, progress: PassProgress
     """The progress with the map of all that it holds; the newest of that is summarised first where it is too much."""
     assert settings.sizes is not None
     sets, most, number = progress.held, settings.sizes.most, 0
+    if not sets:  # the budget ended the pass before any point that counts
+        return progress
     while len(sets) > 1 and n_points(sets) > most:
         first = first_group([len(each.m) for each in sets], most)
         task = join(settings, sets[:first], len(progress.levels) + 1, number)
