@@ -1,5 +1,6 @@
 """Patch clustering in figures: docs/scale.md.
 
+python benchmarks/patches.py samples --data DIR  patches against full fits and samples
 python benchmarks/patches.py linear              vectors, N = 1e4, 1e5, 1e6
 python benchmarks/patches.py strings             100000 chromosome-like strings
 python benchmarks/patches.py breast-cancer       full map against five patches, repeated 10-fold
@@ -16,15 +17,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import isqrt
 from pathlib import Path
+from typing import Any
 
 import _paths  # noqa: F401
+import data
 import numpy as np
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_digits
 
-from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer
-from medianmap.datasets import simulate_chromosomes, simulate_protein_families
+from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PatchClusterer, as_dissimilarity
+from medianmap.datasets import (
+    load_breast_cancer,
+    load_chromosomes,
+    load_globins,
+    simulate_chromosomes,
+    simulate_protein_families,
+)
 from medianmap.explore.refits import standard_error
+from medianmap.patches.plan import cost_of_tree, patch_sizes, tree_sizes
+from medianmap.sources import ALL
 from reproduction import patches as protocol
 
 CHUNK = 1000
@@ -62,30 +76,121 @@ def linear() -> None:
 
 def strings(N: int = 100_000) -> None:
     """Patches over all strings against full fits on 5000 of them, judged on the same strings that neither saw."""
-    data = simulate_chromosomes(N + 2000).sequences
-    order = np.random.default_rng(0).permutation(len(data))
-    held_out = [data[i] for i in order[:2000]]
-    rest = [data[i] for i in order[2000:]]
+    strings = simulate_chromosomes(N + 2000).sequences
+    order = np.random.default_rng(0).permutation(len(strings))
+    held_out = [strings[i] for i in order[:2000]]
+    rest = [strings[i] for i in order[2000:]]
     K, metric = 100, "edit-chromosome"
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     gas = MedianNeuralGas(K, metric=metric, annealing="median", random_state=0)
     print(f"## {N} chromosome-like strings, edit distance, median neural gas, K={K}, p=1000")
-    start = time.perf_counter()
-    patches = PatchClusterer(gas, 1000, compute_labels=False).fit(iter(rest))
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    error = -patches.score(held_out)
-    bound = N * (1000 + K)
-    print(f"patches: {seconds:.1f} s, {patches.n_evaluations_} dissimilarities (N (p + K) = {bound}), "
-          f"memory {before:.0f} MiB with the strings alone, {peak:.0f} MiB at the peak")  # fmt: skip
-    print(f"quantization error of 2000 held-out strings: {error:.1f}")
+    errors = {}
+    for merge in ("auto", "sequential"):
+        start, cpu = time.perf_counter(), time.process_time()
+        patches = PatchClusterer(gas, 1000, merge=merge, compute_labels=False).fit(iter(rest))
+        seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        errors[merge] = -patches.score(held_out)
+        print(f"{merge}: {seconds:.1f} s, {cpu:.1f} s of the processor, {patches.n_evaluations_} dissimilarities, "
+              f"memory {before:.0f} MiB with the strings alone, {peak:.0f} MiB at the peak, "
+              f"quantization error of 2000 held-out strings {errors[merge]:.1f}", flush=True)  # fmt: skip
     full = []
     for seed in range(3):
         start = time.perf_counter()
         fitted = MedianNeuralGas(K, metric=metric, annealing="median", random_state=seed).fit(rest[:5000])
         full.append(-fitted.score(held_out))
         print(f"full fit on 5000, seed {seed}: {full[-1]:.1f} ({time.perf_counter() - start:.1f} s)", flush=True)
-    print(f"patches / best full fit: {error / min(full):.4f}")
+    print({f"{merge} / best full fit": round(error / min(full), 4) for merge, error in errors.items()})
+
+
+# Name -> dissimilarities, classes, K, points of a patch.
+SETS: dict[str, tuple[Callable[[Path | None], tuple[np.ndarray, Any]], int, int]] = {
+    "digits": (lambda _: (squareform(pdist(load_digits().data)), load_digits().target), 50, 300),
+    "chromosomes": (lambda folder: chromosomes(folder), 50, 300),
+    "breast cancer": (lambda _: compared(load_breast_cancer().X, load_breast_cancer().y, "cosine"), 20, 120),
+    "families": (lambda _: families(), 50, 300),
+    "globins": (lambda _: compared(load_globins().sequences, load_globins().families, "alignment"), 20, 120),
+}
+ORDERS = ("random", "sorted", "drifting")
+MAPS = {"gas": MedianNeuralGas, "kmeans": MedianKMeans, "som": MedianSOM}
+
+
+def compared(objects: Any, classes: Any, metric: str) -> tuple[np.ndarray, Any]:
+    return np.asarray(as_dissimilarity(objects, metric).block(ALL, ALL)), classes
+
+
+def chromosomes(folder: Path | None) -> tuple[np.ndarray, Any]:
+    if folder is None:
+        raise FileNotFoundError("--data DIR: the folder of chromosomes.csv")
+    return data.chromosomes(folder / "chromosomes.csv"), load_chromosomes(folder / "chromosomes.csv").families
+
+
+def families() -> tuple[np.ndarray, Any]:
+    simulated = simulate_protein_families(2000, n_families=30, random_state=0)
+    return compared(simulated.sequences, simulated.families, "alignment")
+
+
+def ordered(classes: Any, order: str, seed: int) -> np.ndarray:
+    """(N,) random; class after class, in random order; or drifting: a class is spread over about half of the points."""
+    rng = np.random.default_rng([seed, 7])
+    _, numbers = np.unique(classes, return_inverse=True)
+    N = len(numbers)
+    key = rng.permutation(numbers.max() + 1)[numbers] + rng.random(N)
+    if order == "drifting":
+        key = key.argsort().argsort() / N + rng.normal(scale=0.15, size=N)
+    return rng.permutation(N) if order == "random" else key.argsort()
+
+
+def samples(names: list[str], folder: Path | None, seeds: int, kind: str) -> None:
+    """Loss (dissimilarities to the nearest exemplar, all points) over that of the best full fit; mean of all seeds."""
+    print(
+        f"## Patches and samples: loss over the best of {seeds} full fits, {MAPS[kind].__name__}, mean of {seeds} seeds"
+    )
+    print("In brackets the share of the exemplars that are points of the first patch.\n")
+    print("| set | order | full fit | sample of equal memory | of equal evaluations | all points in its last run | "
+          'merge="sequential" | default |')  # fmt: skip
+    print("| --- " * 8 + "|")
+    for name in names:
+        make, K, p = SETS[name]
+        D, classes = make(folder)
+        size = (5, K // 5) if kind == "som" else K
+
+        def trained(D: np.ndarray, seed: int, size: Any = size, **params: Any) -> np.ndarray:
+            return MAPS[kind](size, metric="precomputed", random_state=seed, **params).fit(D).medoid_indices_
+
+        def loss(exemplars: np.ndarray, D: np.ndarray = D) -> float:
+            return float(D[:, exemplars].min(axis=1).sum())
+
+        def of_sample(n: int, seed: int, D: np.ndarray = D, trained: Callable[..., np.ndarray] = trained) -> np.ndarray:
+            part = np.sort(np.random.default_rng([seed, 2]).choice(len(D), min(n, len(D)), replace=False))
+            return part[trained(np.ascontiguousarray(D[np.ix_(part, part)]), seed)]
+
+        full = [loss(trained(D, seed)) for seed in range(seeds)]
+        by_memory = [of_sample(max(p, 12 * K), seed) for seed in range(seeds)]
+        last = [trained(D, s, init=w, annealing="median", sigma_start=0.01, n_epochs=1) if kind != "kmeans"
+                else trained(D, s, init=w, annealing="median") for s, w in enumerate(by_memory)]  # fmt: skip
+        for order in ORDERS:
+            found: dict[str, list[tuple[float, float, float]]] = {"sequential": [], "auto": []}
+            for seed in range(seeds):
+                at = ordered(classes, order, seed)
+                clusterer = PatchClusterer(
+                    MAPS[kind](size, metric="precomputed", random_state=seed), p, compute_labels=False
+                )
+                own = np.ascontiguousarray(D[np.ix_(at, at)])
+                for merge, each in found.items():
+                    fitted = clusterer.set_params(merge=merge).fit(own)
+                    n = patch_sizes(len(D), fitted.n_patches_)
+                    # A matrix is read whole; of a symmetric metric half of a patch is evaluated.
+                    evaluations = fitted.n_evaluations_ - (n * n // 2).sum()
+                    w = fitted.medoid_indices_
+                    each.append((loss(at[w]) / min(full), np.mean(w < n[0]), evaluations))
+            passes = {merge: np.mean(each, axis=0) for merge, each in found.items()}
+            same = isqrt(int(2 * passes["auto"][2]))
+            rows = [full, map(loss, by_memory), (loss(of_sample(same, seed)) for seed in range(seeds)), map(loss, last)]
+            means = [np.mean([*each]) / min(full) for each in rows]
+            cells = [f"{means[0]:.4f}", f"{means[1]:.4f} (n = {max(p, 12 * K)})", f"{means[2]:.4f} (n = {same})",
+                     f"{means[3]:.4f}", *(f"{each[0]:.4f} ({each[1]:.2f})" for each in passes.values())]  # fmt: skip
+            print(f"| {name} | {order} | " + " | ".join(cells) + " |", flush=True)
 
 
 def breast_cancer(repeats: int) -> None:
@@ -142,12 +247,12 @@ def model() -> None:
     print("## Cost model: chromosome-like strings, edit distance, median neural gas, K=100, p=1000")
     print("| N | N (p/2 + K) | dissimilarities estimated | evaluated | seconds estimated | taken |")
     print("| --- | --- | --- | --- | --- | --- |")
-    data = simulate_chromosomes(100_000).sequences
+    strings = simulate_chromosomes(100_000).sequences
     for N in (10_000, 30_000, 100_000):
         clusterer = PatchClusterer(gas, 1000, compute_labels=False)
-        estimate = clusterer.estimate(data[:3000], n_points=N)
+        estimate = clusterer.estimate(strings[:3000], n_points=N)
         start = time.perf_counter()
-        fitted = clusterer.fit(data[:N])
+        fitted = clusterer.fit(strings[:N])
         seconds = time.perf_counter() - start
         print(f"| {N} | {N * 600} | {estimate.n_evaluations} | {fitted.n_evaluations_} | {estimate.seconds:.1f} "
               f"| {seconds:.1f} |", flush=True)  # fmt: skip
@@ -160,18 +265,16 @@ def model() -> None:
     start = time.perf_counter()
     task.fit(sequences[p:])
     seconds = time.perf_counter() - start
-    tasks, level = 0, -(-N // p)
-    while level > 1:
-        tasks, level = tasks + level, -(-level // (p // K))
-    tasks += 1
+    alignments_of_all = cost_of_tree(
+        np.full(N // p, p), tree_sizes(p, K, medoids=True), lambda n, k: n * n // 2 + n * k
+    )
     letters = np.mean([len(s) for s in sequences])
     print(
         f"\n## 10^8 proteins of {letters:.0f} letters as a tree, K={K}, p={p}, on {machines} machines of {cores} cores"
     )
-    print(f"one task (a patch, one thread): {seconds:.2f} s, {task.n_evaluations_} alignments")
-    hours = tasks * seconds / 3600
-    print(f"tasks: {tasks}; alignments: {tasks * task.n_evaluations_:.3g}; core hours: {hours:.0f}; "
-          f"hours: {hours / machines / cores:.2f}")  # fmt: skip
+    print(f"a patch, one thread: {seconds:.2f} s, {task.n_evaluations_} alignments")
+    hours = alignments_of_all * seconds / task.n_evaluations_ / 3600
+    print(f"alignments: {alignments_of_all:.3g}; core hours: {hours:.0f}; hours: {hours / machines / cores:.2f}")
 
 
 def slow_difference(a: float, b: float) -> float:
@@ -210,12 +313,20 @@ def workers() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["linear", "one-size", "strings", "breast-cancer", "kill", "model", "workers"])
+    parser.add_argument(
+        "what", choices=["samples", "linear", "one-size", "strings", "breast-cancer", "kill", "model", "workers"]
+    )
     parser.add_argument("--n", type=int, default=10**5)
     parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--data", type=Path, help="samples: the folder of chromosomes.csv")
+    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--map", choices=list(MAPS), default="gas")
     args = parser.parse_args()
     if args.what == "one-size":
         one_size(args.n)
+    elif args.what == "samples":
+        samples(args.sets, args.data, args.seeds, args.map)
     elif args.what == "strings":
         strings(args.n)
     elif args.what == "breast-cancer":

@@ -4,8 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from support.extras import optional
@@ -25,7 +26,10 @@ from medianmap import (
     save,
 )
 from medianmap.datasets import load_breast_cancer
-from medianmap.patches.plan import PatchPlan, cost_of_sequence, cost_of_tree, patch_sizes, plan_patches
+from medianmap.estimators.fit import as_generator
+from medianmap.patches.one_patch import Patch, seed_of
+from medianmap.patches.plan import PatchPlan, cost_of_sequence, cost_of_tree, patch_sizes, plan_patches, tree_sizes
+from medianmap.patches.tree import _represented
 
 CHECKED = [
     PatchClusterer(MedianKMeans(3, random_state=0), patch_size=20),
@@ -42,6 +46,7 @@ def expected_failures(clusterer):
             "check_clustering(readonly_memmap=True)": not_square,
             "check_clusterer_compute_labels_predict": not_square,
             "check_n_features_in_after_fitting": "a block for partial_fit may have any size",
+            "check_fit_score_takes_y": "a block for partial_fit begins with the points carried",
         }
     return {"check_sample_weight_equivalence_on_dense_data": "repeated points fall into other patches"}
 
@@ -71,7 +76,8 @@ def test_leftover_points_go_one_each_to_the_first_patches(N, n):
 )
 def test_a_plan_keeps_to_its_budget(N, K, n, budget, rule):
     def price(sizes):
-        return rule(sizes, K, lambda n, k: n * n + 2 * k * n)
+        shape = K if rule is cost_of_sequence else tree_sizes(max(K, int(sizes[0])), K, medoids=True)
+        return rule(sizes, shape, lambda n, k: n * n + 2 * k * n)
 
     n = min(n, N)
     plan = plan_patches(N, K, n, budget, price)
@@ -145,11 +151,15 @@ def test_sources_read_only_the_blocks_they_need(rng):
             asked[np.ix_(i, l)] = True
             return D[np.ix_(i, l)]
 
-    patches = PatchClusterer(MedianKMeans(3, metric="precomputed", random_state=0), 20, compute_labels=False).fit(Spy())
-    assert patches.n_evaluations_ == 5 * 20 * 20 + 4 * 20 * 3
-    assert asked.sum() <= patches.n_evaluations_
-    whole_matrix = PatchClusterer(MedianKMeans(3, metric="precomputed", random_state=0), 20).fit(D)
-    np.testing.assert_array_equal(patches.medoid_indices_, whole_matrix.medoid_indices_)
+    km = MedianKMeans(3, metric="precomputed", random_state=0)
+    # In sequence with three prototypes; or 6 medoids of each patch, and the pairs between these.
+    for merge, between in (("sequential", 4 * 20 * 3), ("tree", (30 * 30 - 5 * 6 * 6) // 2)):
+        asked[:] = False
+        patches = PatchClusterer(km, 20, merge=merge, compute_labels=False).fit(Spy())
+        assert patches.n_evaluations_ == 5 * 20 * 20 + between
+        assert asked.sum() <= patches.n_evaluations_
+        whole_matrix = PatchClusterer(km, 20, merge=merge).fit(D)
+        np.testing.assert_array_equal(patches.medoid_indices_, whole_matrix.medoid_indices_)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -163,11 +173,15 @@ def test_evaluations_are_counted(symmetric, rng):
     x = rng.normal(size=60).tolist()
     source = as_dissimilarity(x, metric, symmetric=symmetric)
     km = MedianKMeans(2, metric="precomputed", random_state=0)
-    patches = PatchClusterer(km, 20, compute_labels=False).fit(source)
-    assert patches.n_evaluations_ == calls[0] == 3 * 400 + 2 * 2 * 20 * (1 if symmetric else 2)
-    calls[0] = 0
-    objects = PatchClusterer(MedianKMeans(2, metric=metric, random_state=0), 20, compute_labels=False).fit(x)
-    assert objects.n_evaluations_ == calls[0] == 3 * 400 + 2 * 2 * 20 * 2
+    # Two prototypes against a patch, twice; four medoids of each patch against those of the others.
+    for merge, between in (("sequential", 2 * 2 * 20), ("tree", 3 * 4 * 4)):
+        calls[0] = 0
+        patches = PatchClusterer(km, 20, merge=merge, compute_labels=False).fit(source)
+        assert patches.n_evaluations_ == calls[0] == 3 * 400 + between * (1 if symmetric else 2)
+        calls[0] = 0
+        of_objects = MedianKMeans(2, metric=metric, random_state=0)
+        objects = PatchClusterer(of_objects, 20, merge=merge, compute_labels=False).fit(x)
+        assert objects.n_evaluations_ == calls[0] == 3 * 400 + between * 2
 
 
 @pytest.mark.parametrize("kind", ["matrix", "condensed", "vectors", "strings", "stream", "partial"])
@@ -197,18 +211,24 @@ def test_all_kinds_of_data_give_the_same_map(kind, rng):
     assert found.n_samples_seen_ == 90
 
 
-def test_partial_fit_takes_extended_blocks_of_a_matrix(rng):
+@pytest.mark.parametrize("merge", ["sequential", "tree"])
+def test_partial_fit_takes_extended_blocks_of_a_matrix(merge, rng):
     D = blob_distances(rng, n=90)
     km = MedianKMeans(4, metric="precomputed", random_state=3)
-    expected = PatchClusterer(km, patch_size=30).fit(D)
-    found = PatchClusterer(km).partial_fit(D[:30, :30])
+    expected = PatchClusterer(km, patch_size=30, merge=merge).fit(D)
+    found = PatchClusterer(km, patch_size=30, merge=merge).partial_fit(D[:30, :30])
+
+    def carried():
+        return found.medoid_indices_ if merge == "sequential" else found.summary_["indices"]
+
     for start in (30, 60):
-        at = np.append(found.medoid_indices_, np.arange(start, start + 30))
+        at = np.append(carried(), np.arange(start, start + 30))
         found.partial_fit(D[np.ix_(at, at)])
     np.testing.assert_array_equal(found.medoid_indices_, expected.medoid_indices_)
     assert found.n_evaluations_ >= expected.n_evaluations_
-    with pytest.raises(ValueError, match="4 rows, the first 4 of them"):
-        found.partial_fit(D[:4, :4])
+    n = len(carried())
+    with pytest.raises(ValueError, match=f"{n} rows, the first {n} of them"):
+        found.partial_fit(D[:n, :n])
 
 
 def test_patches_come_near_the_full_fit(rng):
@@ -223,7 +243,7 @@ def test_patches_come_near_the_full_fit(rng):
 def test_a_som_keeps_its_orientation_from_patch_to_patch(rng):
     X = rng.random((2000, 2))
     seen = []
-    som = PatchClusterer(MedianSOM((5, 5), random_state=0), patch_size=400)
+    som = PatchClusterer(MedianSOM((5, 5), random_state=0), patch_size=400, merge="sequential")
     for start in range(0, 2000, 400):
         som.partial_fit(X[start : start + 400])
         seen.append(som.cluster_centers_.copy())
@@ -300,7 +320,7 @@ BAD = {
     "patches smaller than K": ({"patch_size": 3}, "Patches would have 3 points, fewer than the 5 prototypes"),
     "too many patches": ({"n_patches": 30}, "Patches would have 2 points, fewer than the 5 prototypes"),
     "unknown merge": ({"merge": "star"}, "merge is 'star'"),
-    "checkpoint of a tree": ({"merge": "tree", "checkpoint": "x"}, "checkpoint .*merge='sequential'"),
+    "checkpoint of workers": ({"merge": "tree", "checkpoint": "x", "n_jobs": 2}, "checkpoint needs .* one process"),
     "client without tree": ({"client": "tcp://nowhere:1"}, "client .*merge='tree'"),
     "flag": ({"shuffle": "yes"}, "shuffle is 'yes'"),
 }
@@ -335,7 +355,8 @@ def test_progress_is_told(rng, caplog):
     with caplog.at_level("INFO", logger="medianmap"):
         clusterer.fit(rng.normal(size=(200, 2)))
     assert [record.n_samples_seen for record in seen] == [50, 100, 150, 200]
-    assert seen[-1].n_evaluations == clusterer.n_evaluations_
+    # The map is trained after the last patch, on 4 medoids of each.
+    assert seen[-1].n_evaluations + 4 * 4 * 6 == clusterer.n_evaluations_
     assert seen[0].seconds_left > 0 == seen[-1].seconds_left
     assert any("patch 4 of 4" in record.message for record in caplog.records)
 
@@ -375,3 +396,83 @@ def test_every_parameter_and_fitted_attribute_is_documented(rng):
     heads = [line.split(" : ")[0] for line in PatchClusterer.__doc__.split("\n") if " : " in line]
     entries = {name.strip() for head in heads for name in head.split(",")}
     assert (attributes | set(fitted[0].get_params(deep=False))) - entries == set()
+
+
+# --- summaries of a tree ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("map_", [MedianKMeans(8), MedianNeuralGas(8), MedianSOM((2, 4))])
+@pytest.mark.parametrize("order", ["random", "sorted"])
+def test_exemplars_come_from_all_patches(map_, order, rng):
+    X = blobs(rng, n=1440, centers=16, features=3)
+    X = X[rng.permutation(1440)] if order == "random" else X[np.lexsort(np.round(X).T)]
+    map_ = clone(map_).set_params(metric="euclidean", random_state=0)
+    full = map_.fit(X).quantization_error_
+    tree = PatchClusterer(map_, 48).fit(X)
+    assert tree.quantization_error_ < 1.07 * full
+    # 30 patches of 48; the exemplars of patches in sequence stay in the first few.
+    assert np.mean(tree.medoid_indices_ < 10 * 48) < 0.8
+    assert len(set(tree.medoid_indices_ // 48)) >= 4
+    if order == "random":
+        sequence = PatchClusterer(map_, 48, merge="sequential").fit(X)
+        assert tree.quantization_error_ < sequence.quantization_error_
+
+
+def test_a_tree_is_the_same_on_workers_in_a_stream_and_in_parts(rng):
+    X, y = blobs(rng, n=700), rng.integers(3, size=700)
+    m = rng.integers(0, 3, 700).astype(float)
+    km = MedianKMeans(4, random_state=0)
+    stream = PatchClusterer(km, 24).fit(iter(X))
+    assert stream.summary_["sets"][:, 1].max() == 2  # three levels
+    parts = PatchClusterer(km, 24)
+    for start in range(0, 700, 24):
+        parts.partial_fit(X[start : start + 24])
+    np.testing.assert_array_equal(parts.medoid_indices_, stream.medoid_indices_)
+    np.testing.assert_array_equal(parts.summary_["indices"], stream.summary_["indices"])
+    alone, workers = (
+        PrototypeClassifier(PatchClusterer(km, 24, merge=merge, n_jobs=n_jobs)).fit(X, y, sample_weight=m)
+        for merge, n_jobs in (("auto", None), ("tree", 2))
+    )
+    np.testing.assert_array_equal(workers.prototype_labels_, alone.prototype_labels_)
+    alone, workers = alone.estimator_, workers.estimator_
+    np.testing.assert_array_equal(workers.medoid_indices_, alone.medoid_indices_)
+    assert workers.n_evaluations_ == alone.n_evaluations_
+    for name, expected in alone.summary_.items():
+        np.testing.assert_array_equal(workers.summary_[name], expected)
+
+
+@given(
+    n_patches=st.integers(1, 60), per_prototype=st.integers(1, 9), K=st.integers(1, 4), symmetric=st.booleans()
+)  # fmt: skip
+@example(n_patches=12, per_prototype=6, K=2, symmetric=True)
+def test_a_tree_takes_no_more_evaluations_than_foreseen(n_patches, per_prototype, K, symmetric):
+    p = K * per_prototype
+    x = np.random.default_rng(n_patches).normal(size=n_patches * p)
+    D = np.abs(x[:, None] - x) * (1 if symmetric else np.where(x[:, None] < x, 2.0, 1.0))
+    clusterer = PatchClusterer(MedianKMeans(K, metric="precomputed", annealing="none"), p, compute_labels=False)
+    shape = tree_sizes(p, K, medoids=True)
+    foreseen = cost_of_tree(np.full(n_patches, p), shape, lambda n, k: n * n + n * k * (1 if symmetric else 2))
+    fitted = clusterer.fit(D)
+    assert fitted.n_evaluations_ == foreseen
+    assert fitted.multiplicities_.sum() == fitted.summary_["multiplicities"].sum() == n_patches * p
+    assert len(fitted.summary_["indices"]) <= shape.most * len(fitted.summary_["counts"])
+
+
+def test_a_single_patch_is_the_map_itself(rng):
+    X = blobs(rng)
+    gas = MedianNeuralGas(5, random_state=4)
+    seed = seed_of(int(as_generator(4).integers(2**63)), 2, 0)
+    np.testing.assert_array_equal(
+        PatchClusterer(gas, 1000).fit(X).medoid_indices_,
+        clone(gas).set_params(random_state=seed).fit(X).medoid_indices_,
+    )
+
+
+def test_labels_of_a_summary_are_means_of_those_it_stands_for():
+    D = np.abs(np.subtract.outer([0.0, 0, 1, 9, 9, 5], [0.0, 0, 1, 9, 9, 5]))
+    Y = np.array([[1, 0], [np.nan, np.nan], [0, 1], [0, 1], [0, 1], [np.nan, np.nan]])
+    points = Patch(np.arange(6), np.arange(6), np.array([1.0, 5, 3, 1, 1, 2]), Y)
+    found = _represented(points, D, np.array([1, 4, 5, 0]))  # 0 and 1 coincide: each stands for itself
+    assert found.m.tolist() == [8.0, 2.0, 2.0, 1.0]
+    np.testing.assert_array_equal(found.Y, [[0, 1], [0, 1], [np.nan, np.nan], [1, 0]])
+    np.testing.assert_array_equal(found.D, D[np.ix_([1, 4, 5, 0], [1, 4, 5, 0])])

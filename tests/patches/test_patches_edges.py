@@ -58,7 +58,7 @@ def test_a_last_patch_may_be_smaller_than_the_number_of_prototypes(n, merge, rng
 
 def test_a_stream_that_ends_with_one_more_of_the_same():
     patches = PatchClusterer(km(5, metric="edit"), 50).fit(iter(["a"] * 101))
-    assert sorted(patches.multiplicities_) == [0, 0, 0, 1, 100]
+    assert sorted(patches.multiplicities_) == [0, 0, 0, 0, 101]
     assert len(set(patches.medoid_indices_)) == 5
 
 
@@ -225,7 +225,7 @@ def test_a_loaded_model_goes_on_as_the_one_that_was_saved(kind, rng, tmp_path):
     map_ = {"objects": km(6), "means": BatchKMeans(6, random_state=0), "block": km(6, metric="precomputed")}[kind]
     fitted = PatchClusterer(map_, 40).fit(D[:80, :80] if kind == "block" else x[:80])
     save(fitted, tmp_path / "m")
-    at = np.append(fitted.medoid_indices_, np.arange(80, 120)) if kind == "block" else np.arange(80, 120)
+    at = np.append(fitted.summary_["indices"], np.arange(80, 120)) if kind == "block" else np.arange(80, 120)
     new = D[np.ix_(at, at)] if kind == "block" else x[at]
     again = load(tmp_path / "m").partial_fit(new)
     fitted.partial_fit(new)
@@ -240,14 +240,13 @@ def test_extended_blocks_after_a_shuffled_pass_that_stopped_early(rng):
     patches = PatchClusterer(km(metric="precomputed"), 50, shuffle=True, max_evaluations=1_000).fit(D[:100, :100])
     assert patches.medoid_indices_.max() >= patches.n_samples_seen_  # a number that a new point will have, too
     assert patches.medoid_indices_.max() < patches.n_samples_seen_ + 50
-    at = np.append(patches.medoid_indices_, np.arange(100, 150))
+    at = np.append(patches.summary_["indices"], np.arange(100, 150))
     block = D[np.ix_(at, at)]
     asked = copy.deepcopy(patches).partial_fit(block)
     # The same with numbers that do not meet.
     apart = copy.deepcopy(patches)
-    apart._progress = replace(
-        apart._progress, prototypes=replace(apart._progress.prototypes, places=-1 - np.arange(5)), n_seen=1000
-    )
+    held = apart._progress.with_held(lambda each: replace(each, places=-1 - np.arange(len(each.m))))
+    apart._progress = replace(held, n_seen=1000)
     apart.partial_fit(block)
     np.testing.assert_array_equal(asked.multiplicities_, apart.multiplicities_)
 
@@ -328,5 +327,13 @@ def test_an_exception_of_on_patch_leaves_an_earlier_fit(rng):
 def test_progress_of_a_tree_counts_patches(rng):
     seen = []
     PatchClusterer(km(), 20, merge="tree", on_patch=seen.append).fit(rng.normal(size=(200, 2)))
-    assert [record.n_patches for record in seen][:10] == list(range(1, 11))
-    assert {(record.n_patches, record.n_samples_seen) for record in seen[10:]} == {(10, 200)}
+    assert [record.n_patches for record in seen] == list(range(1, 11))
+    assert [record.n_samples_seen for record in seen] == list(range(20, 220, 20))
+
+
+def test_a_budget_that_ends_before_any_point_that_counts(rng):
+    m = np.r_[np.zeros(200), np.ones(100)]
+    for merge, n_jobs in (("auto", None), ("tree", 2)):
+        patches = PatchClusterer(km(), 50, merge=merge, n_jobs=n_jobs, max_evaluations=1)
+        with pytest.raises(ValueError, match="the number of prototypes = 5 exceeds n_samples = 0"):
+            patches.fit(rng.normal(size=(300, 2)), sample_weight=m)

@@ -5,8 +5,12 @@ import pytest
 from support.maps import METHODS, blobs, estimator, reference_fit
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, reference
+from medianmap.core.engine import spread
+from medianmap.core.spaces import MedianSpace
 from medianmap.estimators.fit import as_generator
-from medianmap.patches.one_pass import seed_of
+from medianmap.patches.one_patch import seed_of
+from medianmap.refine import swap_medoids
+from medianmap.sources.base import DenseSource
 
 K, P = 4, 30
 
@@ -50,7 +54,9 @@ def test_every_patch_is_the_reference_on_the_extended_patch(method, symmetric, r
     # n patches of the data are the first n of all.
     for n, (places, hits) in enumerate(steps, 1):
         part = slice(0, n * P)
-        patches = PatchClusterer(map_, P, warm_start=False).fit(D[part, part], sample_weight=m[part])
+        patches = PatchClusterer(map_, P, merge="sequential", warm_start=False).fit(
+            D[part, part], sample_weight=m[part]
+        )
         np.testing.assert_array_equal(patches.medoid_indices_, places)
         np.testing.assert_array_equal(patches.multiplicities_, hits)
         assert patches.multiplicities_.sum() == m[part].sum()
@@ -84,7 +90,7 @@ def test_labels_of_a_patch_are_the_reference_on_the_extended_patch(rng):
     known = rng.random(2 * P) < 0.7
     vectors = np.where(known[:, None], np.eye(3)[y], np.nan)
     map_ = estimator("gas", K, metric="precomputed", init="random", random_state=5)
-    clusterer = PatchClusterer(map_, P, warm_start=False)
+    clusterer = PatchClusterer(map_, P, merge="sequential", warm_start=False)
     clf = PrototypeClassifier(clusterer, 0.6).fit(D, np.where(known, y, -1))
 
     seed = int(as_generator(5).integers(2**63))
@@ -108,7 +114,7 @@ def test_a_warm_patch_goes_on_from_prototypes_and_their_labels(rng):
 
     def fitted(n):
         km = MedianKMeans(K, metric="precomputed", random_state=2)
-        return PrototypeClassifier(PatchClusterer(km, P), 0.3).fit(D[:n, :n], y[:n])
+        return PrototypeClassifier(PatchClusterer(km, P, merge="sequential"), 0.3).fit(D[:n, :n], y[:n])
 
     first, both = fitted(P), fitted(2 * P)
     m, Y = first.estimator_.multiplicities_, first.prototype_labels_
@@ -133,3 +139,58 @@ def test_prototypes_without_labelled_points_take_the_labels_of_the_nearest_that_
     classifier = PrototypeClassifier(PatchClusterer(map_, 40), 1.0).fit(x, y)
     assert np.round(np.sort(classifier.estimator_.cluster_centers_[:, 0])).tolist() == [0, 1, 50, 53]
     assert classifier.predict(centers).tolist() == [7, 7, 8, 8]
+
+
+def summary_by_hand(D, m, sets, k, seed):
+    """k medoids of the points of all sets (places, weights), and the weights of their fields."""
+    at, weight = (np.concatenate(parts) for parts in zip(*sets, strict=True))
+    if len(at) <= k:
+        return at, weight
+    rng, block = np.random.default_rng(seed), D[np.ix_(at, at)]
+    start = spread(MedianSpace(DenseSource(block, bool((block == block.T).all())), "standard"), k, weight, rng)
+    w = swap_medoids(block, start, weight, random_state=rng).medoids
+    field = block[:, w].argmin(axis=1)
+    return at[w], np.array([weight[field == j].sum() for j in range(k)])
+
+
+def tree_by_hand(D, m, method, seed):
+    """2 K medoids of each patch; 6 K of as many summaries as have 12 K points, level by level; then the map."""
+    held, joins, most = {}, {}, 12 * K
+    for made, start in enumerate(range(0, len(D), P)):
+        at = np.arange(start, min(start + P, len(D)))
+        at = at[m[at] > 0]
+        new, level = summary_by_hand(D, m, [(at, m[at])], 2 * K, seed_of(seed, 0, made)), 0
+        while sum(len(places) for places, _ in held.get(level, [])) + len(new[0]) > most:
+            group, held[level] = held[level], [new]
+            number = joins[level] = joins.get(level, -1) + 1
+            new, level = summary_by_hand(D, m, group, most // 2, seed_of(seed, level + 1, number)), level + 1
+        held.setdefault(level, []).append(new)
+    sets = [each for level in sorted(held) for each in held[level]]
+    while sum(len(places) for places, _ in sets) > most:
+        n = max(2, int(np.searchsorted(np.cumsum([len(places) for places, _ in sets]), most, side="right")))
+        number = joins["last"] = joins.get("last", -1) + 1
+        sets = [summary_by_hand(D, m, sets[:n], most // 2, seed_of(seed, len(held) + 1, number)), *sets[n:]]
+    at, weight = (np.concatenate(parts) for parts in zip(*sets, strict=True))
+    begin = as_generator(seed_of(seed, len(held) + 2, 0)).choice(len(at), K, replace=False)
+    block = D[np.ix_(at, at)]
+    w, _ = reference_fit(method, K, begin, D=block, m=weight)
+    return at[w], np.bincount(block[:, w].argmin(axis=1), weights=weight, minlength=K)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_tree_is_the_reference_on_summaries_of_summaries(method, symmetric, rng):
+    D = asymmetric(rng, 28 * P)
+    if symmetric:
+        D = (D + D.T) / 2
+    m = rng.integers(0, 4, len(D)) * 0.75
+    map_ = estimator(method, K, metric="precomputed", init="random", random_state=11)
+    seed = int(as_generator(11).integers(2**63))
+    for n in (2, 7, 28):  # without a join; with one; on three levels, of which the newest are summarised at the end
+        part = slice(0, n * P)
+        places, hits = tree_by_hand(D[part, part], m[part], method, seed)
+        tree = PatchClusterer(map_, P).fit(D[part, part], sample_weight=m[part])
+        np.testing.assert_array_equal(tree.medoid_indices_, places)
+        np.testing.assert_array_equal(tree.multiplicities_, hits)
+        assert tree.multiplicities_.sum() == tree.summary_["multiplicities"].sum() == m[part].sum()
+    assert tree.summary_["sets"][:, 1].max() == 2

@@ -331,7 +331,7 @@ def trained_in_patches(
 def _clusterer(settings: FitSettings, shuffle: bool) -> PatchClusterer:
     """The clusterer that the settings describe."""
     return PatchClusterer(
-        make_map(settings), settings.patch or USUAL_PATCH, merge="tree" if settings.tree else "sequential",
+        make_map(settings), settings.patch or USUAL_PATCH, merge="tree" if settings.tree else "auto",
         shuffle=shuffle, max_evaluations=settings.max_evaluations,
     )  # fmt: skip
 

@@ -130,7 +130,7 @@ class FitSettings:
     stream: bool = setting(
         False, "One pass that reads INPUT as a stream, in the order of the file: memory does not grow with it."
     )
-    tree: bool = setting(False, "One pass that clusters patches in parallel, and then their prototypes.")
+    tree: bool = setting(False, "One pass that summarises patches in parallel, and then their summaries.")
     max_evaluations: int | None = setting(
         None, "A pass stops after the patch that reaches this number of dissimilarities.", at_least=1, metavar="N"
     )

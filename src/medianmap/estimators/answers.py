@@ -61,6 +61,10 @@ class MapAnswers:
         """The metric that compares objects, with its parameters as passed or as fixed by the fit; None for vectors."""
         return None
 
+    def _usual_merge(self) -> str:
+        """How `PatchClusterer` brings patches together unless it is told: its parameter `merge`."""
+        return "sequential"
+
     def _points_each(self, most: int) -> int:
         """By how many data points, `most` or fewer, a prototype is approximated; 0 where it is a point or a mean."""
         return 0

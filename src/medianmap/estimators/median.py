@@ -91,6 +91,9 @@ class MedianMap(MedianParameters, DissimilarityMap):
 
     # --- what the folders above ask
 
+    def _usual_merge(self) -> str:
+        return "tree"  # carried exemplars of large multiplicity would stay where they are
+
     def _carriers(self, G: FloatArray, places: IntArray, each: int) -> IntArray:
         return self.medoid_indices_[:, None]
 

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from .._version import __version__
 from ..estimators.model_file import Kind, Reader, Writer
+from ..sources.computed import take
 from .one_patch import PatchCost
-from .points import Prototypes
+from .points import Prototypes, joined
 
 CHECKPOINT = Kind("checkpoint.json", "medianmap-checkpoint", 1, "medianmap checkpoint")
 
 
 @dataclass(frozen=True)
+class Level:
+    """The summaries that one level of a tree holds, and how many were added to it, and joined there, so far."""
+
+    sets: tuple[Prototypes, ...] = ()
+    n_added: int = 0
+    n_joins: int = 0
+
+
+@dataclass(frozen=True)
 class PassProgress:
-    """How far a pass is: the prototypes, what it took so far, the seed of all patches."""
+    """How far a pass is: the prototypes, what it took so far, the seed of all patches.
+
+    Of a tree it has the levels, or the points of the first patch as long as that is alone; the prototypes come last.
+    """
 
     seed: int
     prototypes: Prototypes | None = None
@@ -26,6 +43,52 @@ class PassProgress:
     evaluations: int = 0
     epochs: int = 0
     about: str = ""  # fingerprint of data, map and settings, where there is a checkpoint
+    levels: tuple[Level, ...] = ()
+    alone: Prototypes | None = None
+
+    @property
+    def n_leaves(self) -> int:
+        """How many patches of a tree are summarised."""
+        return self.levels[0].n_added if self.levels else 0
+
+    @property
+    def held(self) -> list[Prototypes]:
+        """The sets of points that a tree holds, those of the newest patches first."""
+        return [*(() if self.alone is None else (self.alone,)), *(each for level in self.levels for each in level.sets)]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The summaries, without dissimilarities and labels: see `PatchClusterer.summary_`."""
+        held = self.held
+        sizes = [(len(each.m), k) for k, level in enumerate(self.levels) for each in level.sets]
+        return {
+            "points": joined(*(each.points for each in held)),
+            "indices": np.concatenate([each.places for each in held]),
+            "multiplicities": np.concatenate([each.m for each in held]),
+            "sets": np.array(sizes, np.intp),
+            "counts": np.array([(level.n_added, level.n_joins) for level in self.levels], np.intp),
+        }
+
+    def holding(self, summary: dict[str, Any]) -> PassProgress:
+        """The same with the `summary` of another."""
+        m, first = summary["multiplicities"], 0
+
+        def part(size: int) -> Prototypes:
+            nonlocal first
+            at, first = np.arange(first, first + size), first + size
+            return Prototypes(take(summary["points"], at), summary["indices"][at], m[at], None, np.empty((size, 0)))
+
+        sets = [(level, part(size)) for size, level in summary["sets"].tolist()]
+        levels = [
+            Level(tuple(each for level, each in sets if level == k), *counts)
+            for k, counts in enumerate(summary["counts"].tolist())
+        ]
+        return replace(self, levels=tuple(levels))
+
+    def with_held(self, change: Callable[[Prototypes], Prototypes]) -> PassProgress:
+        """The same with every summary changed."""
+        levels = tuple(replace(level, sets=tuple(map(change, level.sets))) for level in self.levels)
+        return replace(self, levels=levels)
 
     def after(self, prototypes: Prototypes | None, cost: PatchCost) -> PassProgress:
         """The progress after one more patch; merged prototypes, for which no point is read, are no patch."""
@@ -38,10 +101,16 @@ class PassProgress:
 def write_checkpoint(path: str | os.PathLike[str], progress: PassProgress) -> None:
     """Write atomically: the checkpoint before stays until this one is complete."""
     writer, prototypes = Writer(), progress.prototypes
+
+    def encoded(points: Prototypes | None) -> Any:
+        return None if points is None else writer.encode(dict(vars(points)), "a prototype")
+
     content = {
         "about": progress.about,
         "counts": [progress.seed, progress.n_patches, progress.n_seen, progress.evaluations, progress.epochs],
-        "prototypes": None if prototypes is None else writer.encode(dict(vars(prototypes)), "a prototype"),
+        "prototypes": encoded(prototypes),
+        "alone": encoded(progress.alone),
+        "levels": [[list(map(encoded, level.sets)), level.n_added, level.n_joins] for level in progress.levels],
     }
     CHECKPOINT.write(path, content, writer.arrays)
 
@@ -53,10 +122,17 @@ def read_checkpoint(path: str | os.PathLike[str]) -> PassProgress | None:
     header, archive = CHECKPOINT.open(path)
     with archive:
         try:
-            decoded = Reader(archive).decode(header["prototypes"])
-            prototypes = None if decoded is None else Prototypes(**decoded)
+            reader = Reader(archive)
+
+            def decoded(content: Any) -> Any:
+                return None if content is None else Prototypes(**reader.decode(content))
+
             seed, patches, seen, evaluations, epochs = (int(count) for count in header["counts"])
-            progress = PassProgress(seed, prototypes, patches, seen, evaluations, epochs, header["about"])
+            levels = tuple(Level(tuple(map(decoded, sets)), *counts) for sets, *counts in header["levels"])
+            progress = PassProgress(
+                seed, decoded(header["prototypes"]), patches, seen, evaluations, epochs, header["about"], levels,
+                decoded(header["alone"]),
+            )  # fmt: skip
         except Exception as error:
             raise CHECKPOINT.damaged(path, error) from None
     if header.get("medianmap") != __version__:

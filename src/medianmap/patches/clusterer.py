@@ -26,10 +26,10 @@ from . import one_pass
 from .checkpoint import PassProgress, read_checkpoint
 from .input import DataInPatches, Input, StreamInPatches, distance_blocks, is_stream, one_more_patch, read_input
 from .one_patch import PatchSettings, names_points
-from .plan import CostOfPatch, PatchPlan, cost_of_sequence, cost_of_tree, plan_patches
+from .plan import PatchPlan, plan_patches, tree_sizes
 from .points import Comparison, Prototypes, map_of_prototypes, prototypes_of_map
 
-MERGES = ("sequential", "tree")
+MERGES = ("auto", "sequential", "tree")
 OF_THE_MAP = (
     "cluster_centers_", "medoid_indices_", "exemplar_indices_", "prototype_ids_", "lattice_", "n_features_in_",
     "feature_names_in_",
@@ -41,28 +41,35 @@ class PatchClusterer(
     ModelViews, base.ClassNamePrefixFeaturesOutMixin, base.TransformerMixin, base.ClusterMixin,
     base.MetaEstimatorMixin, base.BaseEstimator,
 ):  # fmt: skip
-    """Train any map on huge data in one pass: each patch is clustered together with the prototypes so far.
+    """Train any map on huge data in one pass, in patches: points that stand for many enter with a multiplicity.
 
-    Each prototype represents the points seen so far that it is nearest to, and enters the next patch as a point of that
-    multiplicity. Of N points only the dissimilarities within a patch of p and to the K prototypes are evaluated,
-    N (p + K) in all. Memory is that of one patch, whatever N.
+    Median maps: every patch of p points is summarised by 2 K medoids, points w_j of least sum_i m_i min_j d(x_i, w_j),
+    with the weights M_j = sum of m_i of the points nearest to them. Summaries are joined, up to 12 K points at a time,
+    and summarised by 6 K of them in the same way; the map is trained on the last ones. All patches count alike.
+    Other maps: each patch is clustered together with the K prototypes so far, as points of multiplicity M_j.
+
+    Of N points only the dissimilarities within patches and between what is carried are evaluated: with symmetric D
+    N (p/2 + 16 K^2 / p) for summaries (p >= 6 K), N (p/2 + K) for prototypes. Memory is that of p or 12 K points, and
+    of the summaries held, up to 12 K points for each doubling of N.
 
     Parameters
     ----------
     estimator : map
         Any of the maps; it is cloned, not changed. If its `init` names data points, they start the first patch and must
-        be in it.
+        be in it, and patches follow in sequence.
     patch_size : int, default=1000
         Largest number of points of a patch, p.
     n_patches : int or None, default=None
         Number of patches, instead of their size.
-    merge : {"sequential", "tree"}, default="sequential"
-        "sequential" takes patch after patch. "tree" clusters all patches by themselves, in parallel, then their
-        weighted prototypes, p at a time, level by level.
+    merge : {"auto", "sequential", "tree"}, default="auto"
+        "sequential" is the chapter's way: patch after patch, each with the K prototypes before it. "tree" summarises
+        patches by themselves, on several workers if `n_jobs` or `client` say so, and trains one map at the end; batch
+        maps join K means of each patch. "auto" is "tree" for median maps, whose exemplars would otherwise stay in the
+        first patch, and "sequential" for others.
     warm_start : bool, default=True
-        Whether a patch starts from the prototypes before it, warmed up a little (neural gas: sigma = K/15, SOM:
-        1.5 sigma_end), and cools in a tenth of the epochs; so the lattice of a SOM keeps its orientation. False anneals
-        every patch from a new start, as the chapter's algorithm says to the letter. Only for `merge="sequential"`.
+        Only for `merge="sequential"`: whether a patch starts from the prototypes before it, warmed up a little (neural
+        gas: sigma = K/15, SOM: 1.5 sigma_end), and cools in a tenth of the epochs; so the lattice of a SOM keeps its
+        orientation. False anneals every patch from a new start, as the chapter's algorithm says to the letter.
     shuffle : bool, default=False
         Whether points are taken in random order rather than as they come. Not for streams.
     compute_labels : bool, default=True
@@ -75,7 +82,7 @@ class PatchClusterer(
         pass stops early.
     checkpoint : path or None, default=None
         File that holds the state after every patch. A run that was killed continues from it, to the same bits.
-        Only for `merge="sequential"`.
+        Not where several workers share a tree.
     n_jobs : int or None, default=None
         Number of processes for `merge="tree"`; otherwise of threads, as for the map.
     client : distributed.Client, str or None, default=None
@@ -100,6 +107,10 @@ class PatchClusterer(
         Relational maps: the points nearest to the prototypes.
     carried_indices_ : ndarray of shape (q K,)
         Relational maps: the points that carry the prototypes, prototype by prototype, the nearest first.
+    summary_ : dict
+        Of a tree: what later patches are joined with. `points`, their `indices` (P,) and `multiplicities` (P,), whose
+        sum is the weight of all points; `sets` (S, 2), the number of points and the level of each summary; `counts`
+        (L, 2), how many summaries came to each level, and how many joins.
     prototype_ids_ : list of K str
         Ids of the exemplars, where the source has ids.
     lattice_ : Lattice
@@ -115,7 +126,7 @@ class PatchClusterer(
     n_evaluations_ : int
         Dissimilarities evaluated, or read from a source, in training.
     n_iter_ : int
-        Epochs of all patches together.
+        Epochs of all maps trained.
     stopped_early_ : bool
         Whether the budget ended the pass before the data did.
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
@@ -141,7 +152,7 @@ class PatchClusterer(
     estimator: BaseMap = field(kw_only=False)
     patch_size: int = field(default=1000, kw_only=False)
     n_patches: int | None = None
-    merge: str = "sequential"
+    merge: str = "auto"
     warm_start: bool = True
     shuffle: bool = False
     compute_labels: bool = True
@@ -167,22 +178,27 @@ class PatchClusterer(
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add one more patch, after those of `fit` or of earlier calls.
+        """Add one more patch, after those of `fit` or of earlier calls, and train the map on all that it holds.
+
+        A SOM of a tree is laid out anew each time; `merge="sequential"` keeps its orientation.
 
         Parameters
         ----------
         X : the n points of the patch, as the map reads them. With metric="precomputed" the extended block:
-            dissimilarities (K + n, K + n) of the K prototypes so far, in their order (of a relational map the q K
-            points `carried_indices_`), and of n new points; (n, n) for the first patch.
+            dissimilarities (P + n, P + n) of the P points carried so far, in their order, and of n new points; (n, n)
+            for the first patch. Carried are the points `summary_["indices"]` of a tree, the q K points
+            `carried_indices_` of a relational map in sequence, and else the K prototypes.
         y : ignored.
         sample_weight : (n,) multiplicities of the new points, 1 by default.
         """
         with self._session():
             fitted = getattr(self, "map_", None)
-            found, patch, before = one_more_patch(self.estimator, X, sample_weight, self._so_far(), fitted, self.n_jobs)
+            so_far = self._so_far() if self._as_tree else replace(self._so_far(), levels=(), alone=None)
+            found, patch, before = one_more_patch(self.estimator, X, sample_weight, so_far, fitted, self.n_jobs)
             if fitted is not None and found.features and not (self.estimator._reads_matrix() or is_source(X)):
                 validate_data(self, X, reset=False, skip_check_array=True)
-            self._finish(found, one_pass.advanced(self._settings(None), found.compared, before, patch))
+            settings = self._settings(self.patch_size, found.compared)
+            self._finish(found, one_pass.one_more(settings, found.compared, before, patch))
         return self
 
     def _train(
@@ -194,15 +210,15 @@ class PatchClusterer(
             if run.checkpoint is not None:
                 progress = read_checkpoint(run.checkpoint) or progress
             data = self._data(X, sample_weight, supervision, progress.seed)
-            settings = self._settings(None if data.m is None else len(data.m))
+            settings = self._settings(data.patch_size, data.found.compared)
             if supervision is not None and data.labels is not None:
                 settings = replace(
                     settings, classes=data.labels.classes, beta=supervision.beta, scaled=supervision.scaled
                 )
             rest = self.max_evaluations, one_pass.patch_reporter(data.plan, self.verbose, run.on_patch)
-            if self.merge == "tree":
+            if self._on_workers:
                 with one_pass.task_runner(settings, run.client, run.n_jobs) as runner:
-                    data, progress, stopped = one_pass.pass_as_tree(settings, data, progress, runner, *rest)
+                    data, progress, stopped = one_pass.pass_on_workers(settings, data, progress, runner, *rest)
             else:
                 passed = one_pass.pass_in_sequence(settings, data, progress, run.checkpoint, *rest)
                 data, progress, stopped = passed
@@ -215,11 +231,12 @@ class PatchClusterer(
         return one_pass.TrainedByPass(data, prototypes, State(prototypes.places, Y), data.labels)
 
     def estimate(self, X: Any, n_points: int | None = None) -> one_pass.PassEstimate:
-        """Estimate what a sequential pass over data like X takes: patches, dissimilarities, seconds, memory.
+        """Estimate what a pass over data like X takes in one process: patches, dissimilarities, seconds, memory.
 
         Parameters
         ----------
-        X : all data, or a few patches of them; up to four patches are clustered, twice, to measure the time.
+        X : all data, or a few patches of them; up to four patches (of a tree 24) are clustered, twice, to measure the
+            time.
         n_points : number of points of the pass; by default those of X.
         """
         with self._session():
@@ -227,11 +244,13 @@ class PatchClusterer(
             found = read_input(self.estimator, X, np.ones, self.n_jobs)
             n = len(found.points)
             N = n if n_points is None else check_count(n_points, "n_points")
-            plan, evaluations = self._patch_plan(N, found.compared, cost_of_sequence)
+            plan = self._patch_plan(N, found.compared)
             if n < plan.patch_size:
                 raise ValueError(f"X holds {n} points, but a patch has {plan.patch_size}; pass one or, better, four.")
             data = DataInPatches(found, np.ones(n), None, np.arange(n), plan)
-            return one_pass.estimate_pass(self._settings(N), data, evaluations)
+            settings = self._settings(plan.patch_size, found.compared)
+            evaluations = settings.cost_of_pass(plan.sizes, found.compared.cost)
+            return one_pass.estimate_pass(settings, data, evaluations)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
         """`labels_` of a pass over X, (N,)."""
@@ -268,18 +287,31 @@ class PatchClusterer(
                 check_count(getattr(self, name), name)
         for name in ("warm_start", "shuffle", "compute_labels"):
             check_flag(getattr(self, name), name)
-        if self.merge == "tree" and self.checkpoint is not None:
-            raise ValueError("checkpoint needs merge='sequential'; a tree of patches has no checkpoints.")
+        if self._on_workers and self.checkpoint is not None:
+            raise ValueError("checkpoint needs a pass in one process; leave out client, and n_jobs with merge='tree'.")
         if names_points(self.estimator.init) and (self.shuffle or self.merge == "tree" or not self.warm_start):
             raise ValueError(
                 "init names data points, which start the first patch only; this needs merge='sequential', "
                 "warm_start=True and shuffle=False."
             )
-        if self.merge == "sequential" and self.client is not None:
-            raise ValueError("client needs merge='tree'; sequential patches cannot run in parallel.")
+        if self.merge != "tree" and self.client is not None:
+            raise ValueError("client needs merge='tree', whose patches can be clustered at the same time.")
         # Where processes share the work, each has one thread.
-        with reporting(self.verbose), limited(1 if self.merge == "tree" else self._run_options.n_jobs):
+        with reporting(self.verbose), limited(1 if self._on_workers else self._run_options.n_jobs):
             yield
+
+    @property
+    def _as_tree(self) -> bool:
+        """Whether patches are summarised, or else clustered one after the other."""
+        if self.merge != "auto":
+            return self.merge == "tree"
+        return self.estimator._usual_merge() == "tree" and not names_points(self.estimator.init)
+
+    @property
+    def _on_workers(self) -> bool:
+        """Whether the tasks of a tree run on several processes."""
+        run = self._run_options
+        return self.merge == "tree" and (run.client is not None or run.n_jobs not in (None, 1))
 
     def _so_far(self) -> PassProgress:
         """The progress after earlier patches; of a loaded model, what its attributes tell."""
@@ -289,7 +321,8 @@ class PatchClusterer(
             return self._at_start()
         prototypes = prototypes_of_map(self.map_, getattr(self, "carried_indices_", None))
         counts = self.n_patches_, self.n_samples_seen_, self.n_evaluations_, self.n_iter_
-        return PassProgress(self._at_start().seed, prototypes, *counts)
+        progress = PassProgress(self._at_start().seed, prototypes, *counts)
+        return progress.holding(self.summary_) if hasattr(self, "summary_") else progress
 
     def _at_start(self) -> PassProgress:
         """No progress yet; the seed of all patches is drawn once from the map's random_state."""
@@ -313,32 +346,30 @@ class PatchClusterer(
         m = check_weights(sample_weight, N)
         check_n_prototypes(K, int(np.count_nonzero(m)), "the number of prototypes")
         labels = None if supervision is None else supervision.checked(m)
-        plan, _ = self._patch_plan(N, found.compared, cost_of_tree if self.merge == "tree" else cost_of_sequence)
+        plan = self._patch_plan(N, found.compared)
         order = np.random.default_rng([seed, 1]).permutation(N) if self.shuffle else np.arange(N)
         return DataInPatches(found, m, labels, order, plan)
 
-    def _settings(self, N: int | None) -> PatchSettings:
-        """How every patch of a pass over N points, None if that is not known, is clustered, without labels."""
-        size = self.patch_size if self.n_patches is None or N is None else -(-N // self.n_patches)
+    def _settings(self, size: int, compared: Comparison) -> PatchSettings:
+        """How patches of this size are clustered, without labels."""
+        K, _ = self.estimator._size()
         # No more points per prototype than make up a patch, or patches would grow.
-        most = max(1, min(self.points_per_prototype, size // self.estimator._size()[0]))
-        warm_start = self.warm_start and self.merge == "sequential"
-        return PatchSettings(self.estimator, self.estimator._points_each(most), warm_start)
+        most = (self.patch_size if self.n_patches is None else size) // K
+        per = self.estimator._points_each(max(1, min(self.points_per_prototype, most)))
+        sizes = tree_sizes(size, K, compared.keeps_dissimilarities) if self._as_tree else None
+        return PatchSettings(self.estimator, per, self.warm_start, sizes=sizes)
 
-    def _patch_plan(
-        self, N: int, compared: Comparison, cost_of_pass: Callable[[IntArray, int, CostOfPatch], int]
-    ) -> tuple[PatchPlan, int]:
-        """How N points are cut into patches, and how many dissimilarities that takes at most."""
+    def _patch_plan(self, N: int, compared: Comparison) -> PatchPlan:
+        """How N points are cut into patches."""
         n_patches = -(-N // self.patch_size) if self.n_patches is None else min(self.n_patches, N)
         check_patch_size(self.estimator._size()[0], N // n_patches if self.n_patches else min(N, self.patch_size))
-        n_carried = self._settings(N).n_carried
 
         def cost(sizes: IntArray) -> int:
-            return cost_of_pass(sizes, n_carried, compared.cost)
+            return self._settings(int(sizes[0]), compared).cost_of_pass(sizes, compared.cost)
 
         # Smaller patches than twice what is carried would cost more.
-        plan = plan_patches(N, n_carried, n_patches, self.max_evaluations, cost)
-        return plan, cost(plan.sizes)
+        n_carried = self._settings(-(-N // n_patches), compared).n_carried
+        return plan_patches(N, n_carried, n_patches, self.max_evaluations, cost)
 
     def _of_all_points(self, data: DataInPatches | StreamInPatches, prototypes: Prototypes) -> dict[str, Any]:
         """labels_ and what follows from them, where they are asked for and the points are still there."""
@@ -370,10 +401,13 @@ class PatchClusterer(
         attributes |= {name: getattr(fitted, name) for name in OF_THE_MAP if hasattr(fitted, name)}
         if prototypes.per:  # of combinations
             attributes["carried_indices_"] = prototypes.places
-        replace_fitted(self, attributes)
         points = found.compared.objects(prototypes.points)
         if points is not None:  # later patches bring objects, whatever the places in X so far
             progress = replace(progress, prototypes=replace(prototypes, points=points))
+            progress = progress.with_held(lambda held: replace(held, points=found.compared.objects(held.points)))
+        if progress.held:
+            attributes["summary_"] = progress.summary
+        replace_fitted(self, attributes)
         self._progress = progress
 
     @property

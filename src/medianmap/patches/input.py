@@ -170,8 +170,7 @@ def one_more_patch(
     fitted : the map as the patches before left it; None for the first patch.
     """
     if progress.prototypes is not None:
-        unlabelled = replace(progress.prototypes, Y=np.empty((len(progress.prototypes.m), 0)))
-        progress = replace(progress, prototypes=unlabelled)
+        progress = replace(progress, prototypes=unlabelled(progress.prototypes)).with_held(unlabelled)
     held = None if estimator._reads_matrix() else objects_in(estimator, X)
     if estimator._reads_matrix():
         found, points, progress = _of_extended_block(X, progress)
@@ -182,7 +181,7 @@ def one_more_patch(
         columns = {k: v for k, v in vars(fitted).items() if k in ("n_features_in_", "feature_names_in_")}
         found = Input(comparison_of(fitted, n_jobs, fitted=True), features=columns, begun=True)
         points, before = found.checked(X if held is None else held.objects), progress.prototypes
-        if before is not None:
+        if before is not None and not progress.held:
             known = found.compared.with_dissimilarities(before)
             read = 0 if known is before or known.D is None else known.D.size
             progress = replace(progress, prototypes=known, evaluations=progress.evaluations + read)
@@ -194,25 +193,39 @@ def one_more_patch(
     return found, Patch.unlabelled(points, progress.n_seen, m).counting(), progress
 
 
+def unlabelled(prototypes: Prototypes) -> Prototypes:
+    """The same without label vectors."""
+    return replace(prototypes, Y=np.empty((len(prototypes.m), 0)))
+
+
 def _of_extended_block(D: Any, progress: PassProgress) -> tuple[Input, IntArray, PassProgress]:
-    """Of an extended block (K + n, K + n) the points are rows: first the prototypes so far, then the new ones."""
+    """Of an extended block (P + n, P + n) the points are rows: first those carried so far, then the new ones."""
     block = as_dissimilarity(D)
     before = progress.prototypes
-    K = 0 if before is None else len(before.m)
-    n = block.shape[0] - K
+    carried = progress.held or ([] if before is None else [before])
+    P = sum(len(each.m) for each in carried)
+    n = block.shape[0] - P
     if n < 1:
-        raise ValueError(f"The block has {K + n} rows, the first {K} of them for the prototypes so far; add points.")
-    compared, rows = MatrixComparison(block), np.arange(K)
-    if before is not None:
-        before = compared.with_dissimilarities(replace(before, points=rows))
-        assert before.D is not None
-        # It is easily forgotten that several points carry one combination.
-        close = 1e-5 * float(before.D.max())
-        if before.per and not np.allclose(compared.between(rows, rows), before.D, 1e-5, close):
-            raise ValueError(
-                f"The first {K} rows and columns of the block are not the points that carry the prototypes so far, in "
-                "the order of carried_indices_; put those first."
-            )
-        progress = replace(progress, prototypes=before)
+        raise ValueError(f"The block has {P + n} rows, the first {P} of them for the prototypes so far; add points.")
+    compared, first = MatrixComparison(block), 0
+
+    def in_rows(each: Prototypes) -> Prototypes:
+        nonlocal first
+        rows, first = np.arange(first, first + len(each.m)), first + len(each.m)
+        # It is easily forgotten that several points carry one combination, or a summary.
+        if (each.per or progress.held) and each.D is not None:
+            close = 1e-5 * float(each.D.max())
+            if not np.allclose(compared.between(rows, rows), each.D, 1e-5, close):
+                name = "summary_['indices']" if progress.held else "carried_indices_"
+                raise ValueError(
+                    f"The first {P} rows and columns of the block are not the points that carry the prototypes so far, "
+                    f"in the order of {name}; put those first."
+                )
+        return replace(each, points=rows)
+
+    if progress.held:
+        progress = progress.with_held(in_rows)
+    elif before is not None:
+        progress = replace(progress, prototypes=compared.with_dissimilarities(in_rows(before)))
     found = Input(compared, features={"n_features_in_": progress.n_seen + n}, begun=True)
-    return found, np.arange(K, K + n), progress
+    return found, np.arange(P, P + n), progress

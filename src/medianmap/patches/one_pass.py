@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass, replace
 from functools import partial
-from itertools import count, islice
+from itertools import chain, count, islice
 from operator import call
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,11 +26,12 @@ from ..utils.files import check_target
 from ..utils.loading import require
 from ..utils.resumable import digest, refuse_other
 from ..utils.threads import EPOCH_WATCHER, bound
-from .checkpoint import PassProgress, write_checkpoint
+from .checkpoint import Level, PassProgress, write_checkpoint
 from .input import DataInPatches, StreamInPatches, distance_blocks
-from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch
-from .plan import PatchPlan, cost_of_tree, merge_width
+from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch, seed_of
+from .plan import PatchPlan
 from .points import Comparison, Prototypes
+from .tree import Task, groups, grown, join, leaf, mapped, summarised
 
 logger = logging.getLogger("medianmap")
 
@@ -40,7 +41,7 @@ REHEARSED = 4
 
 @dataclass(frozen=True)
 class PatchRecord:
-    """What `on_patch` is called with after every patch."""
+    """What `on_patch` is called with after every patch. The map of a tree is trained after the last."""
 
     n_patches: int
     n_patches_planned: int | None  # None for a stream, whose length is not known
@@ -83,9 +84,8 @@ PassResult: TypeAlias = tuple[InPatches, PassProgress, bool]
 # Called after every patch with the progress and the points that this run has read so far.
 Report = Callable[[PassProgress, int], None]
 
-Result = tuple[Prototypes, PatchCost]
-# Runs cluster_patch on many patches: (patches, seeds) -> results in the order of the patches.
-Runner = Callable[[Iterable[Patch], Iterable[int]], Iterator[Result]]
+# Runs many tasks: their results, in the order of the tasks.
+Runner = Callable[[Iterable[Task]], Iterator[tuple[Prototypes, PatchCost]]]
 
 
 def patch_reporter(plan: PatchPlan | None, verbose: int, on_patch: Callable[[PatchRecord], Any] | None) -> Report:
@@ -109,24 +109,31 @@ def patch_reporter(plan: PatchPlan | None, verbose: int, on_patch: Callable[[Pat
     return report
 
 
-def seed_of(seed: int, level: int, number: int) -> int:
-    """The seed of one task: independent for every level and number."""
-    return int(np.random.SeedSequence([seed, level, number]).generate_state(1)[0])
-
-
 def advanced(settings: PatchSettings, compared: Comparison, progress: PassProgress, patch: Patch) -> PassProgress:
     """The progress after one more patch."""
     if not len(patch.m):
         return progress.after(progress.prototypes, PatchCost(patch.n_read, 0, 0))
+    if settings.sizes is not None:
+        return grown(settings, compared, progress, patch)
     seed = seed_of(progress.seed, 0, progress.n_patches)
     return progress.after(*cluster_patch(settings, compared, progress.prototypes, patch, seed))
+
+
+def one_more(settings: PatchSettings, compared: Comparison, progress: PassProgress, patch: Patch) -> PassProgress:
+    """The progress after one more patch of which there may be others, with the map that there is now."""
+    if settings.sizes is None:
+        return advanced(settings, compared, progress, patch)
+    before = progress.prototypes
+    if before is not None and not progress.held:  # of a loaded model, or after patches in sequence
+        progress = replace(progress, levels=(Level((before.subset(np.flatnonzero(before.m)),), 1),))
+    return mapped(settings, compared, advanced(settings, compared, progress, patch))
 
 
 def pass_in_sequence(
     settings: PatchSettings, data: InPatches, progress: PassProgress, checkpoint: str | os.PathLike[str] | None,
     max_evaluations: int | None, report: Report,
 ) -> PassResult:  # fmt: skip
-    """Patch after patch, from the progress of the checkpoint or from none."""
+    """Patch after patch, from the progress of the checkpoint or from none; the map of a tree comes last."""
     data, first, patches = data.opened()
     compared, seen_before = data.found.compared, progress.n_seen
     if checkpoint is not None:
@@ -140,14 +147,15 @@ def pass_in_sequence(
     stopped = data.plan is not None and data.plan.stops_early
     for patch in patches:
         if data.plan is None and max_evaluations is not None and progress.n_patches:
-            stopped = progress.evaluations + compared.cost(len(patch.m), settings.n_carried) > max_evaluations
+            sizes = np.append(np.full(progress.n_patches, data.patch_size), patch.n_read)
+            stopped = settings.cost_of_pass(sizes, compared.cost) > max_evaluations
             if stopped:
                 break
         progress = advanced(settings, compared, progress, patch)
         if checkpoint is not None:
             write_checkpoint(checkpoint, progress)
         report(progress, progress.n_seen - seen_before)
-    return data, progress, stopped
+    return data, mapped(settings, compared, progress) if settings.sizes is not None else progress, stopped
 
 
 def skip(patches: Iterator[Patch], progress: PassProgress, checkpoint: str | os.PathLike[str]) -> None:
@@ -163,53 +171,64 @@ def skip(patches: Iterator[Patch], progress: PassProgress, checkpoint: str | os.
         )
 
 
-def pass_as_tree(
-    settings: PatchSettings, data: InPatches, progress: PassProgress, runner: Callable[[Comparison], Runner],
+def pass_on_workers(
+    settings: PatchSettings, data: InPatches, progress: PassProgress, runner: Callable[[Comparison, int], Runner],
     max_evaluations: int | None, report: Report,
 ) -> PassResult:  # fmt: skip
-    """All patches by themselves, then their prototypes merged level by level.
+    """A tree whose tasks run on several workers, level by level: what `pass_in_sequence` makes of it, to the same bits.
 
-    Every task is a pure function of its points and of a seed made of its level and number. So the result does not
-    depend on how many workers there are, in which order they finish, or whether one dies and its task is run again.
+    It does not depend on how many workers there are, in which order they finish, or whether one dies and its task is
+    run again.
     """
+    assert settings.sizes is not None
     data, _, patches = data.opened()
-    compared, K = data.found.compared, settings.n_carried
-    sizes: list[int] = []
+    compared, sizes = data.found.compared, list[int]()
     stopped = data.plan is not None and data.plan.stops_early
 
     def within_budget() -> Iterator[Patch]:
         nonlocal stopped
         for patch in patches:
             if data.plan is None and max_evaluations is not None and sizes:
-                stopped = cost_of_tree(np.array([*sizes, patch.n_read]), K, compared.cost) > max_evaluations
+                stopped = settings.cost_of_pass(np.array([*sizes, patch.n_read]), compared.cost) > max_evaluations
                 if stopped:
                     return
             sizes.append(patch.n_read)
             if len(patch.m):
                 yield patch
 
-    run, width, tasks = runner(compared), merge_width(data.patch_size, K), within_budget()
-    for level in count():
-        merged = []
-        for prototypes, cost in run(tasks, map(partial(seed_of, progress.seed, level), count())):
-            merged.append(prototypes)
-            progress = progress.after(prototypes, cost)
+    run, counting = runner(compared, progress.seed), within_budget()
+    first = list(islice(counting, 2))
+    levels: list[Level] = []
+    if len(first) < 2:
+        for patch in first:
+            progress = grown(settings, compared, progress, patch)
             report(progress, progress.n_seen)
-        if len(merged) <= 1:
-            break
-        groups = [merged[k : k + width] for k in range(0, len(merged), width)]
-        tasks = (Patch.joined(*group) for group in groups)
-    return data, replace(progress, n_patches=len(sizes), n_seen=sum(sizes)), stopped
+    else:
+        tasks: Iterable[Task] = map(partial(leaf, settings), chain(first, counting), count())
+        while tasks:
+            made = []
+            for summary, cost in run(tasks):
+                made.append(summary)
+                progress = progress.after(None, cost)
+                if not levels:
+                    report(progress, progress.n_seen)
+            full = list(groups(made, settings.sizes.most))
+            levels.append(Level(full.pop(), len(made), len(full)))
+            tasks = [join(settings, sets, len(levels), number) for number, sets in enumerate(full)]
+    progress = replace(progress, n_patches=len(sizes), n_seen=sum(sizes), levels=tuple(levels))
+    return data, mapped(settings, compared, progress), stopped
 
 
 @contextmanager
-def task_runner(settings: PatchSettings, client: Any, n_jobs: int | None) -> Iterator[Callable[[Comparison], Runner]]:
-    """What runs the tasks, once it is known how points are compared: processes of this machine, or a Dask cluster.
+def task_runner(
+    settings: PatchSettings, client: Any, n_jobs: int | None
+) -> Iterator[Callable[[Comparison, int], Runner]]:
+    """What runs the tasks, given how points are compared and the seed: processes of this machine, or a Dask cluster.
 
     client : None for processes; a `distributed.Client`; or a scheduler's address, whose connection is closed after.
     """
     if client is None:
-        yield lambda compared: _on_processes(settings, compared, n_jobs)
+        yield lambda compared, seed: _on_processes(partial(summarised, settings, compared, seed), n_jobs)
         return
     connection: Any = nullcontext(client)
     if isinstance(client, str):
@@ -219,33 +238,32 @@ def task_runner(settings: PatchSettings, client: Any, n_jobs: int | None) -> Ite
         except (OSError, ValueError) as error:
             raise ValueError(f"No Dask scheduler answers at {client} ({error}).") from None
     with connection as connected:
-        yield lambda compared: _on_dask(settings, compared, connected)
+        yield lambda compared, seed: _on_dask(partial(summarised, settings, compared, seed), connected)
 
 
-def _on_processes(settings: PatchSettings, compared: Comparison, n_jobs: int | None) -> Runner:
+def _on_processes(work: partial[Any], n_jobs: int | None) -> Runner:
     """Processes of joblib; one runs in this process."""
 
-    def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
+    def run(tasks: Iterable[Task]) -> Iterator[tuple[Prototypes, PatchCost]]:
         pool = Parallel(n_jobs=n_jobs or 1, return_as="generator", pre_dispatch="2*n_jobs")
-        tasks = zip(patches, seeds, strict=False)
-        yield from pool(delayed(cluster_patch)(settings, compared, None, patch, seed) for patch, seed in tasks)
+        yield from pool(delayed(work)(task) for task in tasks)
 
     return run
 
 
-def _on_dask(settings: PatchSettings, compared: Comparison, client: Any) -> Runner:
-    """Workers of a Dask cluster. They get settings and comparison once, and the points of one patch per task.
+def _on_dask(work: partial[Any], client: Any) -> Runner:
+    """Workers of a Dask cluster. They get settings and comparison once, and the points of one task at a time.
 
     At most a few tasks per core wait at a time, so that a long stream of patches is not held in memory.
     """
     # A task, not scattered data: when every worker that holds its result dies, it is run again.
-    task = client.submit(partial, cluster_patch, settings, compared, None, pure=False)
+    sent = client.submit(partial, work, pure=False)
 
-    def run(patches: Iterable[Patch], seeds: Iterable[int]) -> Iterator[Result]:
+    def run(tasks: Iterable[Task]) -> Iterator[tuple[Prototypes, PatchCost]]:
         waiting: list[Any] = []
         room = 4 * max(1, sum(client.nthreads().values()))
-        for patch, seed in zip(patches, seeds, strict=False):
-            waiting.append(client.submit(call, task, patch, seed, pure=False))
+        for task in tasks:
+            waiting.append(client.submit(call, sent, task, pure=False))
             if len(waiting) >= room:
                 yield waiting.pop(0).result()
         for future in waiting:
@@ -302,21 +320,29 @@ class PassEstimate:
 def estimate_pass(settings: PatchSettings, data: DataInPatches, n_evaluations: int) -> PassEstimate:
     """Cluster a few patches of the planned size and extrapolate from their times.
 
-    The first patch is annealed from scratch; all later ones take the median time of the next few. All is done twice, so
-    that the time of compiling is not counted.
+    The first patch of a sequence is annealed from scratch, all later ones take the median time of the next few. A tree
+    has no first, but summaries of several patches, in the mean of the times, and a map at the end. All is done twice,
+    so that the time of compiling is not counted.
 
     data : points for at least one patch of their plan, which may be for more points.
     """
-    size = data.patch_size
+    compared, size, sizes = data.found.compared, data.patch_size, settings.sizes
     n = min(REHEARSED, len(data.order) // size)
-    times: list[float] = []
+    if sizes is not None:
+        n = min(REHEARSED * (sizes.most // sizes.patch), len(data.order) // size)
+    began, seconds = time.perf_counter, 0.0
     for _ in range(2):
         progress, times = PassProgress(0), []
         for patch in replace(data, plan=PatchPlan(n * size, n, n)).patches():
-            began = time.perf_counter()
-            progress = advanced(settings, data.found.compared, progress, patch)
-            times.append(time.perf_counter() - began)
-    # The extended patch, and what a search keeps beside it.
-    memory = 3 * 8 * (size + settings.n_carried) ** 2
-    seconds = times[0] + (data.plan.n_seen - 1) * float(np.median(times[1:] or times))
-    return PassEstimate(data.plan.n_seen, n_evaluations, seconds, memory)
+            start = began()
+            progress = advanced(settings, compared, progress, patch)
+            times.append(began() - start)
+        if sizes is None:
+            seconds = times[0] + (data.plan.n_seen - 1) * float(np.median(times[1:] or times))
+        else:
+            start = began()
+            mapped(settings, compared, progress)
+            seconds = data.plan.n_seen * float(np.mean(times)) + began() - start
+    # The extended patch, or the summaries that are joined, and what a search keeps beside them.
+    largest = size + settings.n_carried if sizes is None else max(size, sizes.most)
+    return PassEstimate(data.plan.n_seen, n_evaluations, seconds, 3 * 8 * largest**2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..estimators.base import BaseMap
 from ..estimators.fit import Supervision
 from ..sources.base import FloatArray, IntArray
 from ..sources.computed import take
+from .plan import CostOfPatch, TreeSizes, cost_of_sequence, cost_of_tree
 from .points import Comparison, Prototypes, joined
 
 
@@ -42,6 +43,10 @@ class Patch:
         which = np.flatnonzero(self.m)
         return Patch(take(self.points, which), self.places[which], self.m[which], self.Y[which], self.n_read)
 
+    def compared(self, D: NDArray[Any] | None) -> Prototypes:
+        """Each point as a prototype of its own, with the dissimilarities D (n, n) among them."""
+        return Prototypes(self.points, self.places, self.m, D, self.Y)
+
     @classmethod
     def joined(cls, *groups: Patch | Prototypes) -> Patch:
         """The points of all groups as one patch, in their order."""
@@ -67,6 +72,7 @@ class PatchSettings:
     """How every patch is clustered. Plain data, so that it can be sent to another process.
 
     per : how many points carry a prototype to the next patch in equal parts; 0 where it is itself a point or a mean.
+    sizes : of the summaries of a tree; None where patches are clustered one after the other.
     """
 
     estimator: BaseMap
@@ -75,6 +81,7 @@ class PatchSettings:
     classes: NDArray[Any] | None = None
     beta: float = 1.0
     scaled: bool = False
+    sizes: TreeSizes | None = None
 
     @property
     def n_prototypes(self) -> int:
@@ -85,6 +92,12 @@ class PatchSettings:
         """How many points the prototypes are between patches."""
         return self.n_prototypes * (self.per or 1)
 
+    def cost_of_pass(self, sizes: IntArray, cost: CostOfPatch) -> int:
+        """How many dissimilarities a pass over patches of these sizes evaluates at most."""
+        if self.sizes is None:
+            return cost_of_sequence(sizes, self.n_carried, cost)
+        return cost_of_tree(sizes, self.sizes, cost)
+
     def about(self) -> tuple[Any, ...]:
         """All that decides the result, for the fingerprint of a checkpoint."""
         params = {k: v for k, v in self.estimator.get_params(deep=False).items() if k not in WITHOUT_EFFECT}
@@ -93,7 +106,8 @@ class PatchSettings:
         if self.per:
             params["points_per_prototype"] = self.per
         classes = np.empty(0) if self.classes is None else self.classes
-        return type(self.estimator).__name__, params, classes, self.beta, self.scaled, self.warm_start
+        sizes = () if self.sizes is None else astuple(self.sizes)
+        return type(self.estimator).__name__, params, classes, self.beta, self.scaled, self.warm_start, sizes
 
     def map_for(self, seed: int, first: IntArray | None) -> BaseMap:
         """The map to train on an extended patch; first (n,): the ascending places of the points of the first patch."""
@@ -109,6 +123,11 @@ class PatchSettings:
                 f"{len(first)} points, {first[0]} to {first[-1]}. Choose points there, or a larger patch_size."
             )
         return fresh.set_params(init=np.searchsorted(first, fresh.init))
+
+
+def seed_of(seed: int, level: int, number: int) -> int:
+    """The seed of one task: independent for every level and number."""
+    return int(np.random.SeedSequence([seed, level, number]).generate_state(1)[0])
 
 
 def names_points(init: Any) -> bool:
@@ -136,23 +155,30 @@ def cluster_patch(
     start = None
     if before is not None and settings.warm_start and before.n == K:
         start = _start(before, data, fitted)
-    m, y, supervision = both.m, both.Y, None
+    prototypes, epochs = trained_on(settings, fitted, data, both, start)
+    return prototypes, PatchCost(patch.n_read, evaluations, epochs)
+
+
+def trained_on(
+    settings: PatchSettings, fitted: BaseMap, data: Any, points: Patch, start: State | None
+) -> tuple[Prototypes, int]:
+    """(prototypes, epochs) of a map that is trained on the data of these points, with the labels that they have."""
+    K, m, y, supervision = settings.n_prototypes, points.m, points.Y, None
     known: NDArray[np.bool_] = ~np.isnan(y).any(axis=1)  # type: ignore[assignment]
     if settings.classes is not None and known.any():
         labels = LabelVectors(settings.classes, np.where(known[:, None], y, 0.0), known)
         supervision = Supervision(labels, settings.beta, settings.scaled)
     trained = fitted._train(data, m, supervision, start)
 
-    cost = PatchCost(patch.n_read, evaluations, fitted.n_iter_)
     Y = np.full((K, y.shape[1]), np.nan) if supervision is None else trained.state.labels.copy()
     Y[np.bincount(fitted.labels_, weights=m * known, minlength=K) == 0] = np.nan
-    carriers = fitted._carriers(trained.G, both.places, settings.per)
+    carriers = fitted._carriers(trained.G, points.places, settings.per)
     if carriers is None:
-        return Prototypes(fitted.cluster_centers_, np.full(K, -1), fitted.hits_, None, Y), cost
+        return Prototypes(fitted.cluster_centers_, np.full(K, -1), fitted.hits_, None, Y), fitted.n_iter_
     each, at = carriers.shape[1], carriers.ravel()
     hits, Y = np.repeat(fitted.hits_ / each, each), np.repeat(Y, each, axis=0)
     among, per = np.ascontiguousarray(data.block(at, at)), each if settings.per else 0
-    return Prototypes(take(both.points, at), both.places[at], hits, among, Y, per), cost
+    return Prototypes(take(points.points, at), points.places[at], hits, among, Y, per), fitted.n_iter_
 
 
 def _each_its_own(compared: Comparison, before: Prototypes | None, patch: Patch, K: int) -> tuple[Prototypes, int]:

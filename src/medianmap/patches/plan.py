@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -26,20 +26,53 @@ def cost_of_sequence(sizes: IntArray, K: int, cost: CostOfPatch) -> int:
     return cost(int(sizes[0]), 0) + sum(k * cost(n, K) for n, k in Counter(sizes[1:].tolist()).items())
 
 
-def cost_of_tree(sizes: IntArray, K: int, cost: CostOfPatch) -> int:
-    """cost of every patch alone, and of their prototypes merged level by level."""
+@dataclass(frozen=True)
+class TreeSizes:
+    """How many points stand for a patch in a tree, for several summaries that are joined, and how many are joined."""
+
+    patch: int
+    joined: int
+    most: int
+
+
+def tree_sizes(p: int, K: int, medoids: bool) -> TreeSizes:
+    """Of patches of p points for K prototypes: 2 K medoids, 6 K of 12 K; fewer where a patch has less than 6 K points.
+
+    medoids : whether summaries are points; means are the K of a map, about as many at a time as a patch has points.
+    """
+    if not medoids:
+        return TreeSizes(K, K, max(2, p // K) * K)
+    most = max(2 * K, min(12 * K, 2 * p))
+    return TreeSizes(min(2 * K, max(K, p // 3)), most // 2, most)
+
+
+def cost_of_tree(sizes: IntArray, shape: TreeSizes, cost: CostOfPatch) -> int:
+    """cost of every patch alone, and of the pairs between the summaries that are joined: the most a tree can take."""
     total = sum(k * cost(n, 0) for n, k in Counter(sizes.tolist()).items())
-    sets, width = len(sizes), merge_width(int(sizes[0]), K)
-    while sets > 1:
-        full, rest = divmod(sets, width)
-        total += full * cost(width * K, 0) + (cost(rest * K, 0) if rest else 0)
-        sets = full + (rest > 0)
-    return total
+    sets, size = len(sizes), shape.patch
+    held: list[int] = []  # what no join has taken yet, the newest first
+    while sets > 0 and len(sizes) > 1:
+        width = shape.most // size
+        joins = (sets - 1) // width
+        total += joins * _cost_of_join([size] * width, cost)
+        held += [size] * (sets - joins * width)
+        sets, size = joins, shape.joined
+    while sum(held) > shape.most:
+        first = first_group(held, shape.most)
+        total += _cost_of_join(held[:first], cost)
+        held = [shape.joined, *held[first:]]
+    return total + _cost_of_join(held, cost)
 
 
-def merge_width(patch_size: int, K: int) -> int:
-    """How many sets of K prototypes are merged at a time: about patch_size points, at least two sets."""
-    return max(2, patch_size // K)
+def first_group(sizes: Sequence[int], most: int) -> int:
+    """How many of the first sets have at most `most` points together; two in any case."""
+    return max(2, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
+
+
+def _cost_of_join(sizes: list[int], cost: CostOfPatch) -> int:
+    """cost of the pairs between sets, whose own are known."""
+    before = np.cumsum([0, *sizes])
+    return sum(cost(n, int(k)) - cost(n, 0) for n, k in zip(sizes, before[:-1], strict=True))
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,21 @@ class Prototypes:
         return self.combinations.among if self.per else own
 
 
+def bordered(
+    sets: Sequence[Prototypes], symmetric: bool, block: Callable[[IntArray, IntArray], NDArray[Any]]
+) -> DenseSource:
+    """The dissimilarities of all sets: those within a set are known, block(rows, cols) gives those between sets."""
+    own: list[NDArray[Any]] = [each.D for each in sets]  # type: ignore[misc]
+    stops = np.cumsum([len(D) for D in own])
+    D = own[0]
+    for k in range(1, len(own)):
+        old, new = np.arange(stops[k - 1]), np.arange(stops[k - 1], stops[k])
+        forth = block(new, old)
+        back = forth.T if symmetric else block(old, new)
+        D = np.block([[D, back], [forth, own[k]]])
+    return DenseSource(D, symmetric)
+
+
 def joined(*groups: Any) -> Any:
     """The points of all groups."""
     return np.concatenate(groups) if isinstance(groups[-1], np.ndarray) else list(chain(*groups))
@@ -89,11 +104,24 @@ class Comparison(Protocol):
     those among the prototypes are known from the patch before.
     """
 
-    def extended(self, before: Prototypes | None, points: Any, places: IntArray) -> tuple[Any, int]:
-        """Training data of prototypes and patch, in this order, and how many dissimilarities were evaluated or read.
+    # Whether points are known by their dissimilarities, so that some of them can stand for all.
+    keeps_dissimilarities: ClassVar[bool] = True
 
-        places (n,) : the numbers by which errors name the points of the patch.
+    def within(self, points: Any, places: IntArray) -> tuple[NDArray[Any] | None, int]:
+        """The dissimilarities (n, n) among points, where they are kept, and how many were evaluated or read.
+
+        places (n,) : the numbers by which errors name the points.
         """
+
+    def joined(self, *sets: Prototypes) -> tuple[Any, int]:
+        """Training data of all sets, in this order, and how many dissimilarities between sets that took."""
+
+    def extended(self, before: Prototypes | None, points: Any, places: IntArray) -> tuple[Any, int]:
+        """Training data of prototypes and patch, in this order, and how many dissimilarities were evaluated or read."""
+        D, own = self.within(points, places)
+        patch = Prototypes(points, places, np.ones(len(places)), D, np.empty((len(places), 0)))
+        data, between = self.joined(*(() if before is None else (before,)), patch)
+        return data, own + between
 
     def cost(self, n: int, K: int) -> int:
         """How many dissimilarities `extended` evaluates or reads for n points after K prototypes."""
@@ -135,9 +163,13 @@ class VectorComparison(Comparison):
     """Vectors (n, M) for batch maps, by squared Euclidean distance; no dissimilarities are kept."""
 
     n_jobs: int | None = None
+    keeps_dissimilarities = False
 
-    def extended(self, before: Prototypes | None, points: FloatArray, places: IntArray) -> tuple[FloatArray, int]:
-        return points if before is None else joined(before.points, points), 0
+    def within(self, points: FloatArray, places: IntArray) -> tuple[None, int]:
+        return None, 0
+
+    def joined(self, *sets: Prototypes) -> tuple[FloatArray, int]:
+        return joined(*(each.points for each in sets)), 0
 
     def cost(self, n: int, K: int) -> int:
         return 0
@@ -159,18 +191,15 @@ class MetricComparison(Comparison):
     metric: BoundMetric
     n_jobs: int | None = None
 
-    def extended(self, before: Prototypes | None, points: Any, places: IntArray) -> tuple[DenseSource, int]:
+    def within(self, points: Any, places: IntArray) -> tuple[NDArray[Any], int]:
         source = ComputedSource(points, self.metric, None, self.n_jobs, places=places)
-        D = source.kept().block(slice(None), slice(None))
-        if before is None:
-            return DenseSource(D, self.metric.symmetric), source.evaluations
-        names = np.append(before.places, places)
-        both = ComputedSource(joined(before.points, points), self.metric, None, self.n_jobs, places=names)
-        old, new = np.arange(len(before.m)), np.arange(len(before.m), len(names))
-        forth = both.block(new, old)
-        back = forth.T if self.metric.symmetric else both.block(old, new)
-        extended = DenseSource(np.block([[before.D, back], [forth, D]]), self.metric.symmetric)
-        return extended, source.evaluations + both.evaluations
+        return source.kept().block(slice(None), slice(None)), source.evaluations
+
+    def joined(self, *sets: Prototypes) -> tuple[DenseSource, int]:
+        points, places = joined(*(each.points for each in sets)), np.concatenate([each.places for each in sets])
+        both = ComputedSource(points, self.metric, None, self.n_jobs, places=places)
+        data = bordered(sets, self.metric.symmetric, both.block)
+        return data, both.evaluations
 
     def cost(self, n: int, K: int) -> int:
         halved = self.metric.symmetric and fits(n)
@@ -197,14 +226,15 @@ class MatrixComparison(Comparison):
 
     source: Source
 
-    def extended(self, before: Prototypes | None, points: IntArray, places: IntArray) -> tuple[DenseSource, int]:
-        D = self._read(points, points)
-        if before is None:
-            return DenseSource(np.ascontiguousarray(D), self.source.symmetric), D.size
-        forth = self._read(points, before.points)
-        back = forth.T if self.source.symmetric else self._read(before.points, points)
-        extended = DenseSource(np.block([[before.D, back], [forth, D]]), self.source.symmetric)
-        return extended, self.cost(len(points), len(before.m))
+    def within(self, points: IntArray, places: IntArray) -> tuple[NDArray[Any], int]:
+        D = np.ascontiguousarray(self._read(points, points))
+        return D, D.size
+
+    def joined(self, *sets: Prototypes) -> tuple[DenseSource, int]:
+        points = np.concatenate([each.points for each in sets])
+        data = bordered(sets, self.source.symmetric, lambda rows, cols: self._read(points[rows], points[cols]))
+        known = sum(len(each.points) ** 2 for each in sets)
+        return data, (len(points) ** 2 - known) // (2 if self.source.symmetric else 1)
 
     def cost(self, n: int, K: int) -> int:
         return n * n + n * K * (1 if self.source.symmetric else 2)
