@@ -24,6 +24,7 @@ from medianmap import (
 )
 from medianmap.app.main import cli
 from medianmap.datasets import load_iris
+from medianmap.estimators.classifier import LABELINGS
 
 CHECKED = [
     PrototypeClassifier(BatchNeuralGas(5, n_epochs=10, random_state=0)),
@@ -70,15 +71,15 @@ LABELS = {
 
 
 @pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("labeling", ["learned", "majority"])
+@pytest.mark.parametrize("labeling", LABELINGS)
 def test_hard_labels_of_any_type(kind, labeling, rng):
     X, codes = three_clouds(rng)
     y = LABELS[kind](codes)
-    clf = PrototypeClassifier(BatchNeuralGas(5, n_epochs=20, random_state=0), labeling=labeling).fit(X, y)
+    clf = PrototypeClassifier(BatchNeuralGas(6, n_epochs=20, random_state=0), labeling=labeling).fit(X, y)
     np.testing.assert_array_equal(clf.classes_, np.unique(np.asarray(y)))
     np.testing.assert_array_equal(clf.predict(X), np.asarray(y))
     assert clf.score(X, y) == 1.0
-    assert clf.prototype_labels_.shape == (5, 3)
+    assert clf.prototype_labels_.shape == (6, 3)
     np.testing.assert_allclose(clf.prototype_labels_.sum(axis=1), 1)
     np.testing.assert_array_equal(clf.classes_[clf.predict_proba(X).argmax(axis=1)], clf.predict(X))
 
@@ -101,7 +102,7 @@ def test_one_labelled_point_of_each_class_is_enough(rng):
     X, codes = three_clouds(rng)
     y = np.full(90, -1)
     y[:3] = codes[:3]
-    for labeling in ("learned", "majority"):
+    for labeling in LABELINGS:
         clf = PrototypeClassifier(MedianKMeans(3, n_init=10, random_state=0), 0.9, labeling=labeling).fit(X, y)
         assert clf.score(X, codes) == 1.0
 
@@ -109,7 +110,7 @@ def test_one_labelled_point_of_each_class_is_enough(rng):
 def test_fuzzy_labels_are_shares(rng):
     X, codes = three_clouds(rng)
     shares = np.eye(3)[codes] * 3 + 0.5
-    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0)).fit(X, shares)
+    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0), labeling="majority").fit(X, shares)
     np.testing.assert_array_equal(clf.classes_, [0, 1, 2])
     np.testing.assert_allclose(np.sort(clf.prototype_labels_, axis=1), [[0.5 / 4.5, 0.5 / 4.5, 3.5 / 4.5]] * 3)
     np.testing.assert_array_equal(clf.predict(X), codes)
@@ -142,7 +143,7 @@ def test_learned_labels_by_hand():
     # K-means on a line: the learned vector is the weighted mean label of the field, unlabelled points left out.
     X = np.array([[0.0], [1], [2], [20], [21], [22]])
     y, m = ["a", "b", None, "b", "b", "b"], [3, 1, 1, 1, 1, 1]
-    clf = PrototypeClassifier(BatchKMeans(2, init=X[[0, 3]]), 0.9).fit(X, y, sample_weight=m)
+    clf = PrototypeClassifier(BatchKMeans(2, init=X[[0, 3]]), 0.9, "learned", None).fit(X, y, sample_weight=m)
     np.testing.assert_allclose(clf.prototype_labels_, [[0.75, 0.25], [0, 1]])
 
 
@@ -203,7 +204,7 @@ def test_grid_search_over_a_precomputed_matrix(rng):
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     search = GridSearchCV(
         PrototypeClassifier(MedianNeuralGas(3, n_epochs=10, metric="precomputed", random_state=0)),
-        {"beta": [0.2, 1.0], "estimator__n_clusters": [1, 6], "labeling": ["learned", "majority"]},
+        {"beta": [0.2, 1.0], "estimator__n_clusters": [1, 6], "labeling": [*LABELINGS]},
         cv=3,
     ).fit(D, y)
     assert search.best_params_["estimator__n_clusters"] == 6
@@ -213,7 +214,7 @@ def test_grid_search_over_a_precomputed_matrix(rng):
 
 def test_pipelines_and_cross_validation():
     iris = load_iris()
-    clf = make_pipeline(StandardScaler(), PrototypeClassifier(BatchNeuralGas(6, n_epochs=30, random_state=0), 0.3))
+    clf = make_pipeline(StandardScaler(), PrototypeClassifier(BatchNeuralGas(6, n_epochs=30, random_state=0)))
     assert cross_val_score(clf, iris.X, iris.y, cv=3).mean() > 0.85
     partly = np.where(np.arange(150) % 2, iris.y, -1)
     assert cross_val_score(clf, iris.X, partly, cv=3).mean() > 0.85  # unlabelled points are no mistakes
@@ -233,7 +234,8 @@ def test_strings_are_classified_by_an_edit_distance(tmp_path):
     told = CliRunner().invoke(cli, ["info", str(tmp_path / "words.mmap")])
     assert told.exit_code == 0
     assert "classes bird, physics" in told.output
-    assert "  labeling = 'learned'" in told.output
+    assert "  labeling = 'spread'" in told.output
+    assert again.beta_ == clf.beta_ == 1 / (1 + 0.25 * (1 - 2 / 4))
     assert "  metric = 'edit'" in told.output
     assert "  estimator" not in told.output
 
@@ -249,8 +251,9 @@ def test_a_second_fit_replaces_the_first(rng):
 def test_the_best_of_several_starts_is_judged_with_labels(rng):
     X, y = rng.normal(size=(60, 2)), rng.integers(3, size=60)
     last = {}
-    map_ = MedianKMeans(5, n_init=8, metric="sqeuclidean", random_state=0, on_epoch=lambda e: last.update({e.run: e}))
-    clf = PrototypeClassifier(map_, 0.3).fit(X, y)
+    watched = {"annealing": "median", "on_epoch": lambda e: last.update({e.run: e})}
+    map_ = MedianKMeans(5, n_init=8, metric="sqeuclidean", random_state=0, **watched)
+    clf = PrototypeClassifier(map_, 0.3, label_scale=None).fit(X, y)
     # A run ends where nothing changes any more, so the cost of its last epoch, in d_beta, is that of its outcome.
     cost = [epoch.cost for epoch in last.values()]
     by_d_alone = [epoch.quantization_error for epoch in last.values()]
