@@ -46,6 +46,7 @@ BAD = {
     "negative sigma": (["words.fasta", "--sigma-start", "-1"], "--sigma-start is -1.0"),
     "beta without labels": (["words.fasta", "--beta", "0.5"], "give --labels, or drop --beta"),
     "beta above 1": (["words.fasta", "--beta", "2", "--labels", "header"], r"beta is 2.0; .*\(0, 1\]"),
+    "beta a word": (["words.fasta", "--beta", "half", "--labels", "header"], "'half' is neither a number nor 'auto'"),
     "threads": (["words.fasta", "--threads", "0"], "0 is no number of threads"),
     "no labels file": (["words.fasta", "--labels", "no.tsv"], "There is no labels file no.tsv"),
     "no such column": (["words.fasta", "--labels", "colour"], "sequences have no columns"),

@@ -1,9 +1,15 @@
 """PrototypeClassifier: labels of every kind, both labelings, and scikit-learn's contract for classifiers."""
 
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,13 +24,17 @@ from medianmap import (
     MedianKMeans,
     MedianNeuralGas,
     MedianSOM,
+    PatchClusterer,
     PrototypeClassifier,
+    RelationalNeuralGas,
     load,
     save,
 )
 from medianmap.app.main import cli
-from medianmap.datasets import load_iris
-from medianmap.estimators.classifier import LABELINGS
+from medianmap.core.labels import LabelVectors
+from medianmap.datasets import load_breast_cancer, load_iris
+from medianmap.estimators.classifier import LABELINGS, spread_labels
+from medianmap.sources.base import panels
 
 CHECKED = [
     PrototypeClassifier(BatchNeuralGas(5, n_epochs=10, random_state=0)),
@@ -306,3 +316,155 @@ def test_warnings_point_at_the_users_line(rng):
     with pytest.warns(UserWarning, match="no training point had") as at_score:
         clf.score(X, y)
     assert at_fit[0].filename == at_score[0].filename == __file__
+
+
+# --- classes that spread, and how much labels count -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a fit leaves for a labeling, in blocks of any size."""
+
+    G: np.ndarray
+    m: np.ndarray
+    labels: LabelVectors
+    size: int = 1000
+
+    @property
+    def state(self):
+        return SimpleNamespace(labels=np.zeros((self.G.shape[1], len(self.labels.classes))))
+
+    def blocks(self):
+        for part in panels(len(self.G), self.size):
+            yield self.G[part], self.m[part], self.labels.subset(part)
+
+
+def left_by_a_fit(rng, n=40, K=6, C=3):
+    """Random dissimilarities and weights, some of them 0; hard and fuzzy labels, some points without."""
+    y = np.where(rng.random((n, 1)) < 0.5, np.eye(C)[rng.integers(C, size=n)], rng.dirichlet(np.ones(C), n))
+    known = rng.random(n) < 0.4
+    known[0], m = True, rng.integers(0, 3, n).astype(float)
+    m[0] = 1.0
+    return Left(rng.random((n, K)) ** 2, m, LabelVectors(np.arange(C), np.where(known[:, None], y, 0.0), known))
+
+
+def by_least_squares(left):
+    """The minimum that `spread_labels` is defined by, as a least squares problem with one row per term."""
+    G, m, y, known = left.G, left.m, left.labels.y, left.labels.known & (left.m > 0)
+    K, b = G.shape[1], 0.02
+    first, second = np.argsort(G, axis=1, kind="stable")[:, :2].T
+    W = np.zeros((K, K))
+    for i, (j, l) in enumerate(zip(first, second, strict=True)):
+        W[j, l] += m[i] * (G[i, j] / G[i, l]) ** 2
+        W[l, j] = W[l, j] + m[i] * (G[i, j] / G[i, l]) ** 2
+    W *= 0.2 / W.sum(axis=1).mean()
+    rows, values = [], []
+    for i in np.flatnonzero(known):
+        rows.append(np.sqrt(m[i]) * np.eye(K)[first[i]])
+        values.append(np.sqrt(m[i]) * y[i])
+    for j in range(K):
+        nearest = np.flatnonzero(known)[G[known, j].argmin()]
+        rows.append(np.sqrt(b) * np.eye(K)[j])
+        values.append(np.sqrt(b) * y[nearest])
+        for l in range(j):
+            rows.append(np.sqrt(W[j, l]) * (np.eye(K)[j] - np.eye(K)[l]))
+            values.append(np.zeros(y.shape[1]))
+    return np.linalg.lstsq(np.array(rows), np.array(values), rcond=None)[0]
+
+
+@given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 50))
+@settings(max_examples=60)
+def test_spread_shares_are_the_minimum_that_defines_them(seed, size):
+    left = left_by_a_fit(np.random.default_rng(seed))
+    shares = spread_labels(replace(left, size=size))
+    np.testing.assert_allclose(shares, by_least_squares(left), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert (shares >= 0).all()
+
+
+@given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([1e-250, 1e-3, 1.0]))
+@settings(max_examples=20)
+def test_weights_below_one_count_for_spread_shares_as_ones_do(seed, factor):
+    left = left_by_a_fit(np.random.default_rng(seed))
+    left = replace(left, m=(left.m > 0).astype(float))
+    np.testing.assert_allclose(spread_labels(replace(left, m=factor * left.m)), spread_labels(left), rtol=1e-9)
+
+
+def test_spread_shares_of_weights_and_of_repetitions(rng):
+    left = left_by_a_fit(rng)
+    m = left.m.astype(int)
+    labels = LabelVectors(left.labels.classes, left.labels.y.repeat(m, axis=0), left.labels.known.repeat(m))
+    repeated = Left(left.G.repeat(m, axis=0), np.ones(m.sum()), labels)
+    np.testing.assert_allclose(spread_labels(repeated), spread_labels(left), rtol=1e-9)
+
+
+def two_moons(rng, n=400):
+    """Two half rings that reach into each other, and which of them each point is on."""
+    t, y = rng.uniform(0, np.pi, n), np.arange(n) % 2
+    ring = np.column_stack([np.cos(t), np.sin(t)])
+    return np.where(y[:, None] == 0, ring, [1, 0.4] - ring) + 0.04 * rng.normal(size=(n, 2)), y
+
+
+@pytest.mark.parametrize("kind", [MedianNeuralGas, MedianKMeans, RelationalNeuralGas, BatchNeuralGas])
+def test_classes_spread_along_the_data_rather_than_across_a_gap(kind):
+    """Two labelled points of 400: a field across the gap may be nearer to one of them than fields along the ring."""
+    gains = []
+    for seed in range(4):
+        X, codes = two_moons(np.random.default_rng(seed))
+        y = np.where(np.arange(400) < 2, codes, -1)
+        spread = PrototypeClassifier(kind(16, random_state=0)).fit(X, y)
+        majority = PrototypeClassifier(kind(16, random_state=0), labeling="majority").fit(X, y)
+        gains.append(spread.score(X, codes) - majority.score(X, codes))
+        sure = spread.predict_proba(X).max(axis=1)
+        assert sure[:2].min() > sure[2:].mean()
+    assert np.mean(gains) > 0.04
+
+
+@pytest.mark.parametrize("kind", [MedianKMeans, MedianNeuralGas, RelationalNeuralGas, BatchKMeans])
+def test_labels_leave_the_map_alone_where_there_are_no_more_than_prototypes(kind, rng):
+    X, y = blobs(rng), rng.integers(3, size=60)
+    few, more = np.where(np.arange(60) < 7, y, -1), np.where(np.arange(60) < 8, y, -1)
+    plain = kind(7, random_state=1).fit(X)
+    clf = PrototypeClassifier(kind(7, random_state=1)).fit(X, few)
+    assert clf.beta_ == 1.0
+    assert clf.estimator_.history_.tobytes() == plain.history_.tobytes()
+    np.testing.assert_array_equal(clf.estimator_.labels_, plain.labels_)
+    assert clf.fit(X, more).beta_ == 1 / (1 + 0.25 / 8)
+    assert clf.fit(X, few, np.full(60, 2.0)).beta_ == 1 / (1 + 0.25 / 2)  # fourteen, counted
+    assert clf.fit(X, few, np.full(60, 0.1)).beta_ == 1.0
+    assert clf.fit(X, more, np.where(few < 0, 0.0, 1.0) + (few < 0) * (more < 0)).beta_ == 1.0  # the eighth counts 0
+
+
+@pytest.mark.parametrize("merge", ["sequential", "tree"])
+def test_beta_of_patches_is_that_of_all_labels(merge, rng):
+    X, y = three_clouds(rng, n=120)
+    clf = PrototypeClassifier(PatchClusterer(BatchKMeans(6, random_state=0), 40, merge=merge)).fit(X, y)
+    assert clf.beta_ == 1 / (1 + 0.25 * (1 - 6 / 120))
+    assert clf.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"beta": "some"}, r"beta is 'some'; it must be 'auto' or a number in \(0, 1\]"),
+        ({"beta": 0}, r"beta is 0; it must be in \(0, 1\]"),
+        ({"label_scale": None}, "beta='auto' is chosen for label_scale='mean'; give beta as a number"),
+        ({"labeling": "posterior"}, "labeling is 'posterior'; choose one of 'spread', 'majority', 'learned'"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(given_, said, rng):
+    with pytest.raises(ValueError, match=said):
+        PrototypeClassifier(BatchKMeans(3), **given_).fit(*three_clouds(rng))
+
+
+def test_shares_tell_how_sure_a_class_is():
+    """With a label of twenty: log-loss and Brier score of the spread shares are below those of votes."""
+    data = load_breast_cancer()
+    loss = np.zeros((2, 2))
+    for seed in range(4):
+        known = np.random.default_rng(seed).permutation(569) < 28
+        for k, labeling in enumerate(("spread", "majority")):
+            clf = PrototypeClassifier(MedianNeuralGas(25, random_state=seed), labeling=labeling)
+            share = clf.fit(data.X, np.where(known, data.y, -1)).predict_proba(data.X[~known])[:, 1]
+            loss[k] += log_loss(data.y[~known], share.clip(1e-3, 1 - 1e-3)), brier_score_loss(data.y[~known], share)
+    assert (loss[0] < 0.8 * loss[1]).all()

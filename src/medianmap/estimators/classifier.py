@@ -257,8 +257,8 @@ def spread_labels(trained: Trained) -> FloatArray:
     S minimises  sum_j n_j |S_j - V_j / n_j|^2 + a sum_{j < l} w_jl |S_j - S_l|^2 + b sum_j |S_j - near_j|^2
 
     n_j = sum_c V_jc; w are the links of `Votes`, divided by their mean sum over a row; a = NEIGHBOURS, b = NEAREST.
-    With labels everywhere the votes decide; where there are few, classes spread along chains of neighbouring fields as
-    far as data connect them, and shares say how far the nearest votes are. Rows sum to 1.
+    With labels everywhere the votes decide; where there are few, classes spread from field to field, farther where data
+    connect them than across a gap, and shares say how far the nearest votes are. Rows sum to 1.
     """
     votes = Votes.of(trained)
     n, W = votes.V.sum(axis=1), votes.links
