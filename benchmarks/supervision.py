@@ -38,7 +38,7 @@ def iris() -> None:
     print("## iris: supervised batch NG, K=6, beta=0.5, accuracy on all points, 20 seeds")
     for labeling in ("learned", "majority"):
         scores = [
-            PrototypeClassifier(BatchNeuralGas(6, random_state=seed), 0.5, labeling=labeling)
+            PrototypeClassifier(BatchNeuralGas(6, random_state=seed), 0.5, labeling, None)
             .fit(data.X, data.y)
             .score(data.X, data.y)
             for seed in range(20)
@@ -87,7 +87,7 @@ def few_labels(draws: int) -> None:
             for k, (beta, labeling, weight) in enumerate(
                 [(1.0, "majority", 1.0), (0.1, "learned", 1.0), (0.1, "learned", 5.0)]
             ):
-                clf = PrototypeClassifier(map_, beta, labeling=labeling)
+                clf = PrototypeClassifier(map_, beta, labeling, None)
                 clf.fit(data.X, y, sample_weight=np.where(known, weight, 1.0))
                 scores[k, draw] = clf.score(data.X[rest], data.y[rest])
         gains = [f"{as_mean(row)} (gain {as_mean(row - scores[0])})" for row in scores[1:]]
