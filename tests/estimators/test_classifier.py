@@ -432,7 +432,8 @@ def test_labels_leave_the_map_alone_where_there_are_no_more_than_prototypes(kind
     assert clf.fit(X, more).beta_ == 1 / (1 + 0.25 / 8)
     assert clf.fit(X, few, np.full(60, 2.0)).beta_ == 1 / (1 + 0.25 / 2)  # fourteen, counted
     assert clf.fit(X, few, np.full(60, 0.1)).beta_ == 1.0
-    assert clf.fit(X, more, np.where(few < 0, 0.0, 1.0) + (few < 0) * (more < 0)).beta_ == 1.0  # the eighth counts 0
+    assert clf.fit(X, more, np.full(60, 0.1)).beta_ == 1 / (1 + 0.25 / 8)
+    assert clf.fit(X, more, np.arange(60) != 7).beta_ == 1.0  # the eighth does not count
 
 
 @pytest.mark.parametrize("merge", ["sequential", "tree"])
@@ -441,6 +442,8 @@ def test_beta_of_patches_is_that_of_all_labels(merge, rng):
     clf = PrototypeClassifier(PatchClusterer(BatchKMeans(6, random_state=0), 40, merge=merge)).fit(X, y)
     assert clf.beta_ == 1 / (1 + 0.25 * (1 - 6 / 120))
     assert clf.score(X, y) == 1.0
+    half = np.arange(120) % 2
+    assert clf.fit(X, y, half).beta_ == 1 / (1 + 0.25 * (1 - 6 / 60))
 
 
 @pytest.mark.parametrize(
