@@ -3,7 +3,7 @@
     python benchmarks/supervision.py iris breast-cancer few-labels
     python benchmarks/supervision.py proteins --proteins FOLDER [--figure beta.svg]
     python benchmarks/supervision.py defaults [--data FOLDER] [--splits 10] [--seed 100]
-    python benchmarks/supervision.py chromosomes --data FOLDER
+    python benchmarks/supervision.py chromosomes --data FOLDER [--splits 5]
 
 FOLDER of the proteins holds D.csv and labels.csv of the globin proteins, FOLDER of --data that one as `proteins` and
 chromosomes.csv; they are not part of this project. `defaults` is the study behind the defaults (label_study.py).
@@ -137,12 +137,14 @@ def proteins(folder: Path, splits: int, figure: Path | None) -> None:
             BetaPathDisplay(paths).plot().figure_.savefig(figure, metadata={"Date": None})
 
 
-def chromosomes(folder: Path) -> None:
-    """All 4400 strings, K=100, five random halves: the default maps, and 12-NN of all training points."""
+def chromosomes(folder: Path, n_halves: int) -> None:
+    """All 4400 strings, K=100, random halves: the default maps, and 12-NN of all training points."""
     data = load_chromosomes(folder / "chromosomes.csv")
     D, y = string_distances(data.sequences).astype(np.float64), data.y
-    halves = list(ShuffleSplit(5, test_size=0.5, random_state=0).split(D))
-    print("## chromosomes: 4400 strings in 22 classes, K=100, 5 random halves, test accuracy ± standard error")
+    halves = list(ShuffleSplit(n_halves, test_size=0.5, random_state=0).split(D))
+    print(
+        f"## chromosomes: 4400 strings in 22 classes, K=100, {n_halves} random halves, test accuracy ± standard error"
+    )
     print("| map | default with labels | unlabelled, majority |\n| --- | --- | --- |")
     for name in label_study.MAPS:
         rows = []
@@ -164,7 +166,9 @@ def main() -> None:
     parser.add_argument("what", nargs="+", choices=list(NAMES))
     parser.add_argument("--runs", type=int, default=50, help="random halves of breast cancer")
     parser.add_argument("--draws", type=int, default=20, help="draws of 10%% of the labels")
-    parser.add_argument("--splits", type=int, help="random halves of the proteins (50), splits of `defaults` (10)")
+    parser.add_argument(
+        "--splits", type=int, help="random halves of the proteins (50), splits of `defaults` (10), halves (5)"
+    )
     parser.add_argument("--data", type=Path, help="folder with chromosomes.csv and proteins/")
     parser.add_argument("--seed", type=int, default=100, help="of the splits of `defaults`")
     parser.add_argument("--only", action="append", help="a set of `defaults`; may be repeated")
@@ -183,7 +187,7 @@ def main() -> None:
         elif what == "chromosomes":
             if args.data is None:
                 parser.error("chromosomes needs --data FOLDER")
-            chromosomes(args.data)
+            chromosomes(args.data, args.splits or 5)
         elif args.proteins is None:
             parser.error("proteins needs --proteins FOLDER")
         else:
