@@ -178,7 +178,7 @@ def judged(map_: Any, within: Any, y: Any, across: Any, truth: NDArray[np.intp])
 
 def study(folder: Path | None, n_splits: int, seed: int, only: list[str] | None) -> None:
     """Run it all and print the tables."""
-    warnings.filterwarnings("ignore", message="The diagonal|D is not symmetric")
+    warnings.filterwarnings("ignore", message="The number of unique classes")
     found: dict[Key, NDArray[np.float64]] = {}
     names = []
     for name, data in sets(folder):

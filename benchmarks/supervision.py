@@ -142,9 +142,7 @@ def chromosomes(folder: Path, n_halves: int) -> None:
     data = load_chromosomes(folder / "chromosomes.csv")
     D, y = string_distances(data.sequences).astype(np.float64), data.y
     halves = list(ShuffleSplit(n_halves, test_size=0.5, random_state=0).split(D))
-    print(
-        f"## chromosomes: 4400 strings in 22 classes, K=100, {n_halves} random halves, test accuracy ± standard error"
-    )
+    print(f"## chromosomes: 4400 strings in 22 classes, K=100, random halves: {n_halves}, test accuracy ± its error")
     print("| map | default with labels | unlabelled, majority |\n| --- | --- | --- |")
     for name in label_study.MAPS:
         rows = []
