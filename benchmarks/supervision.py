@@ -2,8 +2,11 @@
 
     python benchmarks/supervision.py iris breast-cancer few-labels
     python benchmarks/supervision.py proteins --proteins FOLDER [--figure beta.svg]
+    python benchmarks/supervision.py defaults [--data FOLDER] [--splits 10] [--seed 100]
+    python benchmarks/supervision.py chromosomes --data FOLDER [--splits 5]
 
-FOLDER holds D.csv and labels.csv of the globin proteins, which are not part of this project.
+FOLDER of the proteins holds D.csv and labels.csv of the globin proteins, FOLDER of --data that one as `proteins` and
+chromosomes.csv; they are not part of this project. `defaults` is the study behind the defaults (label_study.py).
 """
 
 import argparse
@@ -11,14 +14,17 @@ import time
 from pathlib import Path
 
 import _paths  # noqa: F401
+import label_study
 import numpy as np
+from data import string_distances
 from sklearn.model_selection import ShuffleSplit
 
 from medianmap import BatchNeuralGas, MedianKMeans, MedianNeuralGas, PrototypeClassifier
-from medianmap.datasets import load_breast_cancer, load_iris
+from medianmap.datasets import load_breast_cancer, load_chromosomes, load_iris
 from medianmap.explore.beta_path import BETAS, beta_path
 from medianmap.explore.refits import standard_error
 from reproduction import breast_cancer as protocol
+from reproduction.judging import neighbours
 
 
 def as_mean(values) -> str:
@@ -32,7 +38,7 @@ def iris() -> None:
     print("## iris: supervised batch NG, K=6, beta=0.5, accuracy on all points, 20 seeds")
     for labeling in ("learned", "majority"):
         scores = [
-            PrototypeClassifier(BatchNeuralGas(6, random_state=seed), 0.5, labeling=labeling)
+            PrototypeClassifier(BatchNeuralGas(6, random_state=seed), 0.5, labeling, None)
             .fit(data.X, data.y)
             .score(data.X, data.y)
             for seed in range(20)
@@ -81,7 +87,7 @@ def few_labels(draws: int) -> None:
             for k, (beta, labeling, weight) in enumerate(
                 [(1.0, "majority", 1.0), (0.1, "learned", 1.0), (0.1, "learned", 5.0)]
             ):
-                clf = PrototypeClassifier(map_, beta, labeling=labeling)
+                clf = PrototypeClassifier(map_, beta, labeling, None)
                 clf.fit(data.X, y, sample_weight=np.where(known, weight, 1.0))
                 scores[k, draw] = clf.score(data.X[rest], data.y[rest])
         gains = [f"{as_mean(row)} (gain {as_mean(row - scores[0])})" for row in scores[1:]]
@@ -131,12 +137,39 @@ def proteins(folder: Path, splits: int, figure: Path | None) -> None:
             BetaPathDisplay(paths).plot().figure_.savefig(figure, metadata={"Date": None})
 
 
+def chromosomes(folder: Path, n_halves: int) -> None:
+    """All 4400 strings, K=100, random halves: the default maps, and 12-NN of all training points."""
+    data = load_chromosomes(folder / "chromosomes.csv")
+    D, y = string_distances(data.sequences).astype(np.float64), data.y
+    halves = list(ShuffleSplit(n_halves, test_size=0.5, random_state=0).split(D))
+    print(f"## chromosomes: 4400 strings in 22 classes, K=100, random halves: {n_halves}, test accuracy ± its error")
+    print("| map | default with labels | unlabelled, majority |\n| --- | --- | --- |")
+    for name in label_study.MAPS:
+        rows = []
+        for seed, (train, test) in enumerate(halves):
+            map_ = label_study.map_of(name, 100, seed)
+            ways = PrototypeClassifier(map_), PrototypeClassifier(map_, 1.0, labeling="majority")
+            within, across = D[np.ix_(train, train)], D[np.ix_(test, train)]
+            rows.append([clf.fit(within, y[train]).score(across, y[test]) for clf in ways])
+        print(f"| {name} | " + " | ".join(as_mean(values) for values in np.transpose(rows)) + " |", flush=True)
+    nearest = [np.mean(neighbours(D[np.ix_(test, train)], y[train], 12) == y[test]) for train, test in halves]
+    print(f"12-NN of the 2200 training strings: {as_mean(nearest)}")
+
+
+NAMES = ("iris", "breast-cancer", "few-labels", "proteins", "defaults", "chromosomes")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="+", choices=["iris", "breast-cancer", "few-labels", "proteins"])
+    parser.add_argument("what", nargs="+", choices=list(NAMES))
     parser.add_argument("--runs", type=int, default=50, help="random halves of breast cancer")
     parser.add_argument("--draws", type=int, default=20, help="draws of 10%% of the labels")
-    parser.add_argument("--splits", type=int, default=50, help="random halves of the proteins")
+    parser.add_argument(
+        "--splits", type=int, help="random halves of the proteins (50), splits of `defaults` (10), halves (5)"
+    )
+    parser.add_argument("--data", type=Path, help="folder with chromosomes.csv and proteins/")
+    parser.add_argument("--seed", type=int, default=100, help="of the splits of `defaults`")
+    parser.add_argument("--only", action="append", help="a set of `defaults`; may be repeated")
     parser.add_argument("--proteins", type=Path, help="folder with D.csv and labels.csv")
     parser.add_argument("--figure", type=Path, help="where to draw accuracy against beta")
     args = parser.parse_args()
@@ -147,10 +180,16 @@ def main() -> None:
             breast_cancer(args.runs)
         elif what == "few-labels":
             few_labels(args.draws)
+        elif what == "defaults":
+            label_study.study(args.data, args.splits or 10, args.seed, args.only)
+        elif what == "chromosomes":
+            if args.data is None:
+                parser.error("chromosomes needs --data FOLDER")
+            chromosomes(args.data, args.splits or 5)
         elif args.proteins is None:
             parser.error("proteins needs --proteins FOLDER")
         else:
-            proteins(args.proteins, args.splits, args.figure)
+            proteins(args.proteins, args.splits or 50, args.figure)
         print()
 
 

@@ -55,15 +55,25 @@ def test_default_maps_end_where_the_reference_ends(method, seed, K):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_labels_are_learned_as_in_the_reference(method):
-    D, rng = without_ties(3)
-    K, y = 4, rng.integers(0, 2, len(D))
-    start = rng.permutation(len(D))[:K]
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("share", [1.0, 0.5], ids=["all labels", "half of them"])
+@pytest.mark.parametrize("beta", [0.4, "auto"])
+def test_labels_are_learned_as_in_the_reference(method, seed, share, beta):
+    D, rng = without_ties(seed)
+    n, K = len(D), 4
+    known = rng.permutation(n) < share * n
+    y = np.where(known, rng.integers(0, 2, n), -1)
+    start, m = rng.permutation(n)[:K], rng.uniform(1, 3, n)
     map_ = estimator(method, K, metric="precomputed", init=start, annealing="auto", random_state=SEED)
-    classifier = PrototypeClassifier(map_, beta=0.4).fit(D, y)
-    w, Y, _ = expected(method, K, start, D, y=np.eye(2)[y], beta=0.4)
-    seen = reference.with_labels(D, np.eye(2)[y], np.eye(2)[y], 0.4)
-    assert same_map(classifier.estimator_, w, seen, np.ones(len(D)))
+    scaled = {} if beta == "auto" else {"label_scale": None}
+    classifier = PrototypeClassifier(map_, beta, labeling="learned", **scaled).fit(D, y, sample_weight=m)
+    told = {"y": np.where(known[:, None], np.eye(2)[y], np.nan), "beta": beta, "scale": 1.0}
+    if beta == "auto":
+        told |= {"beta": 1 / (1 + 0.25 * (1 - K / m[known].sum())), "scale": np.average(D, weights=np.outer(m, m))}
+        assert classifier.beta_ == pytest.approx(told["beta"])
+    w, Y, _ = expected(method, K, start, D, m=m, **told)
+    seen, _ = reference.between_points(D, told["y"], told["beta"], told["scale"])
+    assert same_map(classifier.estimator_, w, seen, m)
     place = [w.tolist().index(each) for each in classifier.estimator_.medoid_indices_]
     np.testing.assert_allclose(classifier.prototype_labels_, Y[place], rtol=1e-9, atol=1e-12)
 

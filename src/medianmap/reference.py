@@ -146,6 +146,18 @@ def with_labels(G, y, Y, beta, scale=1.0):
     return (beta / scale) * G + (1 - beta) * np.where(np.isnan(squares), 0.0, squares)
 
 
+def between_points(D, y, beta, scale=1.0):
+    """d_beta[i, l] = (beta / scale) D[i, l] + (1 - beta) |y_i - y_l|^2 and the labels (N, C) of candidates.
+
+    A candidate has its own label, or without one that of the nearest labelled point.
+    """
+    known = np.flatnonzero(~np.isnan(y).any(axis=1))
+    own = y.copy()
+    for candidate in np.setdiff1d(np.arange(len(y)), known):
+        own[candidate] = y[known[D[known, candidate].argmin()]]
+    return with_labels(D, y, own, beta, scale), own
+
+
 def label_step(A, y, Y):
     """Y_j = sum_i A[j, i] y_i / sum_i A[j, i] over labelled points; without weight on them it stays."""
     known = ~np.isnan(y).any(axis=1)
@@ -245,23 +257,21 @@ def fit_by_combinations(
     """
     N, K = len(D), len(start)
     m = np.ones(N) if m is None else np.asarray(m, float)
+    seen, own = (D, y) if beta == 1 else between_points(D, y, beta, scale)
     told = {"D": D, "m": m, "y": y, "beta": beta, "scale": scale, "settle": settle if lattice is None else 0}
     P, Y, costs = fit(weights, sigmas, np.eye(N)[start], **told)
     w = snap(combination_distances(D, P))
     if lattice is not None:
-        seen = D
-        if beta < 1:  # a candidate has its own label here
-            seen = with_labels(D, y, y, beta, scale)
         w = exchange_and_arrange(seen, w, lattice, m, turns(N, rng), order, most=8 * K)
         G, settled = D[:, w], beta == 1
-        Y = Y if settled else y[w]
+        Y = Y if settled else own[w]
         while not settled:
             G, before = with_labels(D[:, w], y, Y, beta, scale), Y
             Y = label_step(weights(G, sigmas[-1], m)[0], y, Y)
             settled = np.array_equal(before, Y)
         return w, Y, np.append(costs, weights(G, sigmas[-1], m)[1])
-    if beta == 1:  # exchanges do not see labels
-        w = exchange(D, w, m, turns(N, rng))
+    w = exchange(seen, w, m, turns(N, rng))
+    Y = Y if beta == 1 else own[w]
     w, Y, more = fit(weights, sigmas[-1:], w, Y=Y, **told)
     return w, Y, np.concatenate([costs, more])
 

@@ -27,7 +27,7 @@ SETTINGS = st.builds(
     params=st.dictionaries(TEXT, VALUES, max_size=3),
     read=st.dictionaries(TEXT, VALUES, max_size=3),
     labels=st.none() | TEXT,
-    beta=st.none() | POSITIVE,
+    beta=st.none() | POSITIVE | st.just("auto"),
     patch=st.none() | NUMBERS,
     sigma_start=st.none() | POSITIVE,
     neighborhood=st.none() | TEXT,

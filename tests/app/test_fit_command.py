@@ -349,16 +349,18 @@ def test_labels_in_the_order_of_the_points(here, capsys):
     assert "2 labels without ids for the 36 points of words.fasta" in capsys.readouterr().err
 
 
-def test_labels_guide_the_map_if_beta_says_so(here):
+@pytest.mark.parametrize("beta", [0.3, "auto"])
+def test_labels_guide_the_map_if_beta_says_so(here, beta):
     Path("few.csv").write_text("w0,a\nw13,b\nw14,b\nw30,\n")
     args = ["--map", "gas", "-k", "4", "--labels", "few.csv"]
     assert fit(*args, "-o", "plain") == 0
-    assert fit(*args, "--beta", "0.3", "-o", "guided") == 0
+    assert fit(*args, "--beta", str(beta), "-o", "guided") == 0
     assert "class" not in rows("plain/assignments.tsv")[0]
     table, model = rows("guided/assignments.tsv"), load("guided/model.mmap")
     assert isinstance(model, PrototypeClassifier)
     assert [row["class"] for row in table] == model.predict(WORDS).tolist()
-    direct = PrototypeClassifier(load("plain/model.mmap").__class__(4, metric="edit", n_epochs=8, random_state=0), 0.3)
+    map_ = load("plain/model.mmap").__class__(4, metric="edit", n_epochs=8, random_state=0)
+    direct = PrototypeClassifier(map_, beta)
     y = [None] * 36
     y[0], y[13], y[14] = "a", "b", "b"
     direct.fit(WORDS, y)

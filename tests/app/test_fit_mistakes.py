@@ -62,7 +62,7 @@ BAD = {
         ["words.fasta", "--map", "gas", "--temperature", "2"],
         "--temperature anneals --map kmeans",
     ),
-    "no temperature": (["words.fasta", "--map", "kmeans", "--temperature", "hot"], "--temperature is 'hot'"),
+    "no temperature": (["words.fasta", "--map", "kmeans", "--temperature", "hot"], "'hot' is neither a number"),
     "stability of patches": (
         ["words.fasta", "--stability", "5", "--patch", "20"],
         "--stability fits maps of all pairs",
@@ -76,6 +76,7 @@ BAD = {
         ["words.fasta", "--stability", "5", "--grid", "4x5"],
         "20 prototypes are too many .* at most 18",
     ),
+    "beta a word": (["words.fasta", "--beta", "half", "--labels", "header"], "'half' is neither a number nor 'auto'"),
     "threads": (["words.fasta", "--threads", "0"], "0 is no number of threads"),
     "no labels file": (["words.fasta", "--labels", "no.tsv"], "There is no labels file no.tsv"),
     "no such column": (["words.fasta", "--labels", "colour"], "sequences have no columns"),

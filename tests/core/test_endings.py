@@ -131,7 +131,7 @@ def test_with_labels(rng):
         D = rng.random((12, 12)) * (1 - np.eye(12))  # asymmetric, and without ties, so that rounding decides nothing
         y = rng.integers(0, 2, 12)
         map_ = estimator("gas", 3, RELATIONAL, metric="precomputed", init=np.arange(3))
-        model = PrototypeClassifier(map_, beta=0.8).fit(D, y)
+        model = PrototypeClassifier(map_, 0.8, "learned", None).fit(D, y)
         history = model.estimator_.history_
         if history["went_back"][-1]:
             ended += 1

@@ -1,9 +1,15 @@
 """PrototypeClassifier: labels of every kind, both labelings, and scikit-learn's contract for classifiers."""
 
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,12 +24,17 @@ from medianmap import (
     MedianKMeans,
     MedianNeuralGas,
     MedianSOM,
+    PatchClusterer,
     PrototypeClassifier,
+    RelationalNeuralGas,
     load,
     save,
 )
 from medianmap.app.main import cli
-from medianmap.datasets import load_iris
+from medianmap.core.labels import LabelVectors
+from medianmap.datasets import load_breast_cancer, load_iris
+from medianmap.estimators.classifier import LABELINGS, spread_labels
+from medianmap.sources.base import panels
 
 CHECKED = [
     PrototypeClassifier(BatchNeuralGas(5, n_epochs=10, random_state=0)),
@@ -40,7 +51,7 @@ def expected_failures(classifier):
         "check_classifiers_classes": "its last problem has the classes -1 and 1, but -1 means 'not labelled', as in "
         "scikit-learn's own semi-supervised classifiers, which the check knows by name"
     }
-    if not get_tags(classifier).input_tags.pairwise and not isinstance(classifier.estimator, BatchSOM):
+    if not get_tags(classifier).input_tags.pairwise and not isinstance(classifier.estimator, BatchSOM | MedianSOM):
         failures["check_sample_weight_equivalence_on_dense_data"] = "random starts and exchanges draw from N points"
     return failures
 
@@ -70,15 +81,15 @@ LABELS = {
 
 
 @pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("labeling", ["learned", "majority"])
+@pytest.mark.parametrize("labeling", LABELINGS)
 def test_hard_labels_of_any_type(kind, labeling, rng):
     X, codes = three_clouds(rng)
     y = LABELS[kind](codes)
-    clf = PrototypeClassifier(BatchNeuralGas(5, n_epochs=20, random_state=0), labeling=labeling).fit(X, y)
+    clf = PrototypeClassifier(BatchNeuralGas(6, n_epochs=20, random_state=0), labeling=labeling).fit(X, y)
     np.testing.assert_array_equal(clf.classes_, np.unique(np.asarray(y)))
     np.testing.assert_array_equal(clf.predict(X), np.asarray(y))
     assert clf.score(X, y) == 1.0
-    assert clf.prototype_labels_.shape == (5, 3)
+    assert clf.prototype_labels_.shape == (6, 3)
     np.testing.assert_allclose(clf.prototype_labels_.sum(axis=1), 1)
     np.testing.assert_array_equal(clf.classes_[clf.predict_proba(X).argmax(axis=1)], clf.predict(X))
 
@@ -101,7 +112,7 @@ def test_one_labelled_point_of_each_class_is_enough(rng):
     X, codes = three_clouds(rng)
     y = np.full(90, -1)
     y[:3] = codes[:3]
-    for labeling in ("learned", "majority"):
+    for labeling in LABELINGS:
         clf = PrototypeClassifier(MedianKMeans(3, n_init=10, random_state=0), 0.9, labeling=labeling).fit(X, y)
         assert clf.score(X, codes) == 1.0
 
@@ -109,7 +120,7 @@ def test_one_labelled_point_of_each_class_is_enough(rng):
 def test_fuzzy_labels_are_shares(rng):
     X, codes = three_clouds(rng)
     shares = np.eye(3)[codes] * 3 + 0.5
-    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0)).fit(X, shares)
+    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0), labeling="majority").fit(X, shares)
     np.testing.assert_array_equal(clf.classes_, [0, 1, 2])
     np.testing.assert_allclose(np.sort(clf.prototype_labels_, axis=1), [[0.5 / 4.5, 0.5 / 4.5, 3.5 / 4.5]] * 3)
     np.testing.assert_array_equal(clf.predict(X), codes)
@@ -142,7 +153,7 @@ def test_learned_labels_by_hand():
     # K-means on a line: the learned vector is the weighted mean label of the field, unlabelled points left out.
     X = np.array([[0.0], [1], [2], [20], [21], [22]])
     y, m = ["a", "b", None, "b", "b", "b"], [3, 1, 1, 1, 1, 1]
-    clf = PrototypeClassifier(BatchKMeans(2, init=X[[0, 3]]), 0.9).fit(X, y, sample_weight=m)
+    clf = PrototypeClassifier(BatchKMeans(2, init=X[[0, 3]]), 0.9, "learned", None).fit(X, y, sample_weight=m)
     np.testing.assert_allclose(clf.prototype_labels_, [[0.75, 0.25], [0, 1]])
 
 
@@ -203,7 +214,7 @@ def test_grid_search_over_a_precomputed_matrix(rng):
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     search = GridSearchCV(
         PrototypeClassifier(MedianNeuralGas(3, n_epochs=10, metric="precomputed", random_state=0)),
-        {"beta": [0.2, 1.0], "estimator__n_clusters": [1, 6], "labeling": ["learned", "majority"]},
+        {"beta": [0.2, 1.0], "estimator__n_clusters": [1, 6], "labeling": [*LABELINGS]},
         cv=3,
     ).fit(D, y)
     assert search.best_params_["estimator__n_clusters"] == 6
@@ -213,7 +224,7 @@ def test_grid_search_over_a_precomputed_matrix(rng):
 
 def test_pipelines_and_cross_validation():
     iris = load_iris()
-    clf = make_pipeline(StandardScaler(), PrototypeClassifier(BatchNeuralGas(6, n_epochs=30, random_state=0), 0.3))
+    clf = make_pipeline(StandardScaler(), PrototypeClassifier(BatchNeuralGas(6, n_epochs=30, random_state=0)))
     assert cross_val_score(clf, iris.X, iris.y, cv=3).mean() > 0.85
     partly = np.where(np.arange(150) % 2, iris.y, -1)
     assert cross_val_score(clf, iris.X, partly, cv=3).mean() > 0.85  # unlabelled points are no mistakes
@@ -233,7 +244,8 @@ def test_strings_are_classified_by_an_edit_distance(tmp_path):
     told = CliRunner().invoke(cli, ["info", str(tmp_path / "words.mmap")])
     assert told.exit_code == 0
     assert "classes bird, physics" in told.output
-    assert "  labeling = 'learned'" in told.output
+    assert "  labeling = 'spread'" in told.output
+    assert again.beta_ == clf.beta_ == 1 / (1 + 0.25 * (1 - 2 / 4))
     assert "  metric = 'edit'" in told.output
     assert "  estimator" not in told.output
 
@@ -249,8 +261,9 @@ def test_a_second_fit_replaces_the_first(rng):
 def test_the_best_of_several_starts_is_judged_with_labels(rng):
     X, y = rng.normal(size=(60, 2)), rng.integers(3, size=60)
     last = {}
-    map_ = MedianKMeans(5, n_init=8, metric="sqeuclidean", random_state=0, on_epoch=lambda e: last.update({e.run: e}))
-    clf = PrototypeClassifier(map_, 0.3).fit(X, y)
+    watched = {"annealing": "median", "on_epoch": lambda e: last.update({e.run: e})}
+    map_ = MedianKMeans(5, n_init=8, metric="sqeuclidean", random_state=0, **watched)
+    clf = PrototypeClassifier(map_, 0.3, label_scale=None).fit(X, y)
     # A run ends where nothing changes any more, so the cost of its last epoch, in d_beta, is that of its outcome.
     cost = [epoch.cost for epoch in last.values()]
     by_d_alone = [epoch.quantization_error for epoch in last.values()]
@@ -303,3 +316,158 @@ def test_warnings_point_at_the_users_line(rng):
     with pytest.warns(UserWarning, match="no training point had") as at_score:
         clf.score(X, y)
     assert at_fit[0].filename == at_score[0].filename == __file__
+
+
+# --- classes that spread, and how much labels count -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a fit leaves for a labeling, in blocks of any size."""
+
+    G: np.ndarray
+    m: np.ndarray
+    labels: LabelVectors
+    size: int = 1000
+
+    @property
+    def state(self):
+        return SimpleNamespace(labels=np.zeros((self.G.shape[1], len(self.labels.classes))))
+
+    def blocks(self):
+        for part in panels(len(self.G), self.size):
+            yield self.G[part], self.m[part], self.labels.subset(part)
+
+
+def left_by_a_fit(rng, n=40, K=6, C=3):
+    """Random dissimilarities and weights, some of them 0; hard and fuzzy labels, some points without."""
+    y = np.where(rng.random((n, 1)) < 0.5, np.eye(C)[rng.integers(C, size=n)], rng.dirichlet(np.ones(C), n))
+    known = rng.random(n) < 0.4
+    known[0], m = True, rng.integers(0, 3, n).astype(float)
+    m[0] = 1.0
+    return Left(rng.random((n, K)) ** 2, m, LabelVectors(np.arange(C), np.where(known[:, None], y, 0.0), known))
+
+
+def by_least_squares(left):
+    """The minimum that `spread_labels` is defined by, as a least squares problem with one row per term."""
+    G, m, y, known = left.G, left.m, left.labels.y, left.labels.known & (left.m > 0)
+    K, b = G.shape[1], 0.02
+    first, second = np.argsort(G, axis=1, kind="stable")[:, :2].T
+    W = np.zeros((K, K))
+    for i, (j, l) in enumerate(zip(first, second, strict=True)):
+        W[j, l] += m[i] * (G[i, j] / G[i, l]) ** 2
+        W[l, j] = W[l, j] + m[i] * (G[i, j] / G[i, l]) ** 2
+    W *= 0.2 / W.sum(axis=1).mean()
+    rows, values = [], []
+    for i in np.flatnonzero(known):
+        rows.append(np.sqrt(m[i]) * np.eye(K)[first[i]])
+        values.append(np.sqrt(m[i]) * y[i])
+    for j in range(K):
+        nearest = np.flatnonzero(known)[G[known, j].argmin()]
+        rows.append(np.sqrt(b) * np.eye(K)[j])
+        values.append(np.sqrt(b) * y[nearest])
+        for l in range(j):
+            rows.append(np.sqrt(W[j, l]) * (np.eye(K)[j] - np.eye(K)[l]))
+            values.append(np.zeros(y.shape[1]))
+    return np.linalg.lstsq(np.array(rows), np.array(values), rcond=None)[0]
+
+
+@given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 50))
+@settings(max_examples=60)
+def test_spread_shares_are_the_minimum_that_defines_them(seed, size):
+    left = left_by_a_fit(np.random.default_rng(seed))
+    shares = spread_labels(replace(left, size=size))
+    np.testing.assert_allclose(shares, by_least_squares(left), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert (shares >= 0).all()
+
+
+@given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([1e-250, 1e-3, 1.0]))
+@settings(max_examples=20)
+def test_weights_below_one_count_for_spread_shares_as_ones_do(seed, factor):
+    left = left_by_a_fit(np.random.default_rng(seed))
+    left = replace(left, m=(left.m > 0).astype(float))
+    np.testing.assert_allclose(spread_labels(replace(left, m=factor * left.m)), spread_labels(left), rtol=1e-9)
+
+
+def test_spread_shares_of_weights_and_of_repetitions(rng):
+    left = left_by_a_fit(rng)
+    m = left.m.astype(int)
+    labels = LabelVectors(left.labels.classes, left.labels.y.repeat(m, axis=0), left.labels.known.repeat(m))
+    repeated = Left(left.G.repeat(m, axis=0), np.ones(m.sum()), labels)
+    np.testing.assert_allclose(spread_labels(repeated), spread_labels(left), rtol=1e-9)
+
+
+def two_moons(rng, n=400):
+    """Two half rings that reach into each other, and which of them each point is on."""
+    t, y = rng.uniform(0, np.pi, n), np.arange(n) % 2
+    ring = np.column_stack([np.cos(t), np.sin(t)])
+    return np.where(y[:, None] == 0, ring, [1, 0.4] - ring) + 0.04 * rng.normal(size=(n, 2)), y
+
+
+@pytest.mark.parametrize("kind", [MedianNeuralGas, MedianKMeans, RelationalNeuralGas, BatchNeuralGas])
+def test_classes_spread_along_the_data_rather_than_across_a_gap(kind):
+    """Two labelled points of 400: a field across the gap may be nearer to one of them than fields along the ring."""
+    gains = []
+    for seed in range(4):
+        X, codes = two_moons(np.random.default_rng(seed))
+        y = np.where(np.arange(400) < 2, codes, -1)
+        spread = PrototypeClassifier(kind(16, random_state=0)).fit(X, y)
+        majority = PrototypeClassifier(kind(16, random_state=0), labeling="majority").fit(X, y)
+        gains.append(spread.score(X, codes) - majority.score(X, codes))
+        sure = spread.predict_proba(X).max(axis=1)
+        assert sure[:2].min() > sure[2:].mean()
+    assert np.mean(gains) > 0.04
+
+
+@pytest.mark.parametrize("kind", [MedianKMeans, MedianNeuralGas, RelationalNeuralGas, BatchKMeans])
+def test_labels_leave_the_map_alone_where_there_are_no_more_than_prototypes(kind, rng):
+    X, y = blobs(rng), rng.integers(3, size=60)
+    few, more = np.where(np.arange(60) < 7, y, -1), np.where(np.arange(60) < 8, y, -1)
+    plain = kind(7, random_state=1).fit(X)
+    clf = PrototypeClassifier(kind(7, random_state=1)).fit(X, few)
+    assert clf.beta_ == 1.0
+    assert clf.estimator_.history_.tobytes() == plain.history_.tobytes()
+    np.testing.assert_array_equal(clf.estimator_.labels_, plain.labels_)
+    assert clf.fit(X, more).beta_ == 1 / (1 + 0.25 / 8)
+    assert clf.fit(X, few, np.full(60, 2.0)).beta_ == 1 / (1 + 0.25 / 2)  # fourteen, counted
+    assert clf.fit(X, few, np.full(60, 0.1)).beta_ == 1.0
+    assert clf.fit(X, more, np.full(60, 0.1)).beta_ == 1 / (1 + 0.25 / 8)
+    assert clf.fit(X, more, np.arange(60) != 7).beta_ == 1.0  # the eighth does not count
+
+
+@pytest.mark.parametrize("merge", ["sequential", "tree"])
+def test_beta_of_patches_is_that_of_all_labels(merge, rng):
+    X, y = three_clouds(rng, n=120)
+    clf = PrototypeClassifier(PatchClusterer(BatchKMeans(6, random_state=0), 40, merge=merge)).fit(X, y)
+    assert clf.beta_ == 1 / (1 + 0.25 * (1 - 6 / 120))
+    assert clf.score(X, y) == 1.0
+    half = np.arange(120) % 2
+    assert clf.fit(X, y, half).beta_ == 1 / (1 + 0.25 * (1 - 6 / 60))
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"beta": "some"}, r"beta is 'some'; it must be 'auto' or a number in \(0, 1\]"),
+        ({"beta": 0}, r"beta is 0; it must be in \(0, 1\]"),
+        ({"label_scale": None}, "beta='auto' is chosen for label_scale='mean'; give beta as a number"),
+        ({"labeling": "posterior"}, "labeling is 'posterior'; choose one of 'spread', 'majority', 'learned'"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(given_, said, rng):
+    with pytest.raises(ValueError, match=said):
+        PrototypeClassifier(BatchKMeans(3), **given_).fit(*three_clouds(rng))
+
+
+def test_shares_tell_how_sure_a_class_is():
+    """With a label of twenty: log-loss and Brier score of the spread shares are below those of votes."""
+    data = load_breast_cancer()
+    loss = np.zeros((2, 2))
+    for seed in range(4):
+        known = np.random.default_rng(seed).permutation(569) < 28
+        for k, labeling in enumerate(("spread", "majority")):
+            clf = PrototypeClassifier(MedianNeuralGas(25, random_state=seed), labeling=labeling)
+            share = clf.fit(data.X, np.where(known, data.y, -1)).predict_proba(data.X[~known])[:, 1]
+            loss[k] += log_loss(data.y[~known], share.clip(1e-3, 1 - 1e-3)), brier_score_loss(data.y[~known], share)
+    assert (loss[0] < 0.8 * loss[1]).all()

@@ -53,7 +53,7 @@ def test_supervised_median_maps_equal_the_reference(method, search, collisions, 
     map_ = estimator(
         method, case.K, metric="precomputed", init=case.start, collisions=collisions, search=search, random_state=7
     )
-    clf = PrototypeClassifier(map_, beta).fit(D, y, sample_weight=case.m)
+    clf = PrototypeClassifier(map_, beta, "learned", None).fit(D, y, sample_weight=case.m)
     np.testing.assert_array_equal(clf.estimator_.medoid_indices_, expected)
     np.testing.assert_array_equal(clf.prototype_labels_, labels)
     np.testing.assert_allclose(clf.estimator_.history_["cost"], costs, rtol=1e-12, atol=1e-300)
@@ -71,9 +71,8 @@ def test_supervised_batch_maps_equal_the_reference(method, seed, n, weighted, sc
     K = int(rng.integers(1, min(n, 9) + 1))
     m = rng.integers(1, 5, n).astype(float) if weighted else np.ones(n)
     start = X[rng.permutation(n)[:K]]
-    clf = PrototypeClassifier(
-        estimator(method, K, BATCH, init=start, **unarranged(method)), 0.4, label_scale="mean" if scaled else None
-    )
+    map_ = estimator(method, K, BATCH, init=start, **unarranged(method))
+    clf = PrototypeClassifier(map_, 0.4, "learned", "mean" if scaled else None)
     clf.fit(X, y, sample_weight=m)
     scale = VectorSpace(X).mean(m) or 1.0 if scaled else 1.0
     expected, labels, _ = supervised_reference(method, K, start, X=X, m=m, y=y, beta=0.4, scale=scale)

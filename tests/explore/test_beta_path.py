@@ -18,6 +18,7 @@ from medianmap import (
 from medianmap.core.engine import State
 from medianmap.core.quality import inertia
 from medianmap.datasets import load_iris
+from medianmap.estimators.classifier import LABELINGS
 from medianmap.estimators.fit import Supervision
 from medianmap.explore.beta_path import BetaPath, beta_path
 from medianmap.explore.refits import standard_error
@@ -34,7 +35,7 @@ def test_without_warm_starts_it_equals_separate_fits():
         whole = PrototypeClassifier(clf.estimator, beta, label_scale="mean").fit(iris.X, iris.y)
         assert path.quantization_error[b] == whole.estimator_.quantization_error_
         assert path.agreement[b] == pytest.approx(whole.score(iris.X, iris.y))
-        for labeling in ("learned", "majority"):
+        for labeling in LABELINGS:
             for s, (train, test) in enumerate(HALVES.split(iris.X)):
                 alone = PrototypeClassifier(clf.estimator, beta, labeling=labeling, label_scale="mean")
                 score = alone.fit(iris.X[train], iris.y[train]).score(iris.X[test], iris.y[test])
@@ -66,7 +67,7 @@ def test_precomputed_sources_weights_and_unlabelled_points(rng):
     np.testing.assert_array_equal(by_matrix.accuracy["learned"], by_source.accuracy["learned"])
     assert by_matrix.accuracy["learned"].shape == (2, 3)
     names = by_matrix.as_records().dtype.names
-    assert names[:3] == ("beta", "accuracy_learned", "standard_error_learned")
+    assert names[:3] == ("beta", "accuracy_spread", "standard_error_spread")
     assert by_matrix.best_beta() in (1.0, 0.5)
 
 
@@ -91,7 +92,7 @@ def test_asymmetric_weighted_paths_equal_separate_fits(rng):
         for s, (train, test) in enumerate(folds):
             alone.fit(D[np.ix_(train, train)], y[train], m[train])
             score = alone.score(D[np.ix_(test, train)], y[test], m[test])
-            assert path.accuracy["learned"][b, s] == pytest.approx(score)
+            assert path.accuracy["spread"][b, s] == pytest.approx(score)
 
 
 def test_objects_are_compared_once(rng):
@@ -146,7 +147,7 @@ def test_splits_in_any_form(form, rng):
 def test_the_largest_of_equally_good_betas_is_best():
     accuracy = np.array([[0.5, 0.7], [0.8, 0.8], [0.7, 0.9], [0.6, 0.6]])
     betas = np.array([1.0, 0.9, 0.5, 0.1])
-    path = BetaPath(betas, {"learned": accuracy, "majority": accuracy[::-1]}, np.zeros(4), np.zeros(4))
+    path = BetaPath(betas, {"spread": accuracy, "majority": accuracy[::-1]}, np.zeros(4), np.zeros(4))
     assert path.best_beta() == 0.9
     assert path.best_beta("majority") == 0.9
 
@@ -214,7 +215,7 @@ def test_the_display_draws_the_paths(rng, tmp_path):
     }
     display = BetaPathDisplay.from_estimator(classifiers, iris.X, iris.y, [0.9, 0.5], cv=HALVES)
     lines = {line.get_label(): line for line in display.ax_.get_lines()}
-    assert len(lines) == 6
+    assert len(lines) == 8
     drawn = lines["K-means, learned labels"]
     np.testing.assert_array_equal(drawn.get_xdata(), [1, 0.9, 0.5])
     np.testing.assert_allclose(drawn.get_ydata(), display.paths["K-means"].accuracy["learned"].mean(axis=1))

@@ -26,6 +26,7 @@ from medianmap import (
     save,
 )
 from medianmap.datasets import load_breast_cancer
+from medianmap.estimators.classifier import LABELINGS
 from medianmap.estimators.fit import as_generator
 from medianmap.patches.one_patch import Patch, seed_of
 from medianmap.patches.plan import PatchPlan, cost_of_sequence, cost_of_tree, patch_sizes, plan_patches, tree_sizes
@@ -282,7 +283,7 @@ def test_a_budget_makes_patches_smaller_and_then_stops(rng):
 # --- labels, files, mistakes ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("labeling", ["learned", "majority"])
+@pytest.mark.parametrize("labeling", LABELINGS)
 @pytest.mark.parametrize("merge", ["sequential", "tree"])
 def test_labels_guide_patches(labeling, merge):
     data = load_breast_cancer()

@@ -91,7 +91,7 @@ def test_labels_of_a_patch_are_the_reference_on_the_extended_patch(rng):
     vectors = np.where(known[:, None], np.eye(3)[y], np.nan)
     map_ = estimator("gas", K, metric="precomputed", init="random", random_state=5)
     clusterer = PatchClusterer(map_, P, merge="sequential", warm_start=False)
-    clf = PrototypeClassifier(clusterer, 0.6).fit(D, np.where(known, y, -1))
+    clf = PrototypeClassifier(clusterer, 0.6, "learned", None).fit(D, np.where(known, y, -1))
 
     seed = int(as_generator(5).integers(2**63))
     sigmas = reference.schedule(K / 2, 0.01, 8)
@@ -114,7 +114,8 @@ def test_a_warm_patch_goes_on_from_prototypes_and_their_labels(rng):
 
     def fitted(n):
         km = MedianKMeans(K, metric="precomputed", random_state=2)
-        return PrototypeClassifier(PatchClusterer(km, P, merge="sequential"), 0.3).fit(D[:n, :n], y[:n])
+        patches = PatchClusterer(km, P, merge="sequential")
+        return PrototypeClassifier(patches, 0.3, "learned", None).fit(D[:n, :n], y[:n])
 
     first, both = fitted(P), fitted(2 * P)
     m, Y = first.estimator_.multiplicities_, first.prototype_labels_

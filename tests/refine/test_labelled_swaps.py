@@ -54,9 +54,8 @@ def test_points_without_label(rng):
 def test_no_single_swap_is_better(rng, kind, beta):
     D, y = blob_distances(rng, n=12), np.arange(12) % 3
     for seed in range(5):
-        fitted = PrototypeClassifier(kind(4, metric="precomputed", refine="swap", random_state=seed), beta=beta).fit(
-            D, y
-        )
+        map_ = kind(4, metric="precomputed", refine="swap", random_state=seed)
+        fitted = PrototypeClassifier(map_, beta=beta, label_scale=None).fit(D, y)
         B = d_beta(D, y, beta)
         w = fitted.estimator_.medoid_indices_
         loss = B[:, w].min(axis=1).sum()
@@ -69,7 +68,7 @@ def test_no_single_swap_is_better(rng, kind, beta):
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_are_the_means_of_the_fields_that_they_make(rng, kind):
     X, y = blobs(rng, n=90, centers=5), np.arange(90) % 4
-    clf = PrototypeClassifier(kind(7, refine="swap", random_state=0), beta=0.5).fit(X, y)
+    clf = PrototypeClassifier(kind(7, refine="swap", random_state=0), 0.5, "learned", None).fit(X, y)
     Y, one_hot = clf.prototype_labels_, np.eye(4)[y]
     G = clf.estimator_.transform(X)
     field = (0.5 * G + 0.5 * ((one_hot[:, None] - Y[None]) ** 2).sum(axis=2)).argmin(axis=1)
@@ -107,7 +106,7 @@ def test_a_som_lowers_its_cost_in_d_beta(rng, beta, refine):
     """And the label vectors are those that the exemplars' fields make."""
     D, y = blob_distances(rng, n=80, centers=9), np.arange(80) % 3
     som = MedianSOM((3, 4), metric="precomputed", refine=refine, sigma_end=0.01, random_state=0)
-    clf = PrototypeClassifier(som, beta=beta).fit(D, y)
+    clf = PrototypeClassifier(som, beta, "learned", None).fit(D, y)
     w, lattice, B = clf.estimator_.medoid_indices_, clf.estimator_.lattice_, d_beta(D, y, beta)
     state = MapState.of(B[:, w].copy(), w, np.ones(80), lattice, 0.12)
     if refine is not None:

@@ -183,7 +183,7 @@ def test_learned_labels_are_those_of_the_refined_exemplars(method, rng):
     params = {"metric": "precomputed", "refine": "swap", "annealing": "median", "random_state": 0}
     if method == "som":
         params["sigma_end"] = 0.01  # where neighbours count, a neuron learns their labels, too
-    fitted = PrototypeClassifier(estimator(method, 12, **params), beta=1.0).fit(D, y)
+    fitted = PrototypeClassifier(estimator(method, 12, **params), 1.0, "learned").fit(D, y)
     assert fitted.estimator_.n_swaps_ > 0
     winner = fitted.estimator_.labels_
     for j in np.flatnonzero(fitted.estimator_.hits_):

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from .output import Command
 
 # Types of settings that are not Python's own; the others are "str", "int", "float" and "bool".
-GRID, TABLE, NUMBER_OR_TEXT = "tuple[int, ...]", "Mapping[str, Any]", "float | str"
+GRID, TABLE, AUTO = "tuple[int, ...]", "Mapping[str, Any]", "float | str"
 # By the type of a setting: what TOML makes of it, and how it is called.
 TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "str": ((str,), "text"),
     "int": ((int,), "a whole number"),
     "float": ((int, float), "a number"),
     "bool": ((bool,), "true or false"),
-    NUMBER_OR_TEXT: ((int, float, str), "a number or text"),
     GRID: ((str,), "text, for example '6x8'"),
     TABLE: ((dict,), "a table"),
+    AUTO: ((int, float, str), "a number or 'auto'"),
 }
 CONFIG = "config.toml"
 RECORDED = ("data", "versions")  # what a run leaves for the record; no settings
@@ -122,7 +122,10 @@ class FitSettings:
         None, "A file of ids and labels; a column of a table INPUT; of sequences header (the word after the id), "
         "header:2 (the second) or header:KEY (what follows KEY=).", metavar="FILE|COLUMN",
     )  # fmt: skip
-    beta: float | None = setting(None, "Let labels guide the map: 1 not at all, towards 0 they decide.")
+    beta: float | str | None = setting(
+        None, "Let labels guide the map: 1 not at all, towards 0 they decide; auto as far as there are enough of them.",
+        metavar="NUMBER|auto",
+    )  # fmt: skip
     patch: int | None = setting(
         None, "One pass over patches of SIZE objects, for large data; 0 compares all pairs. By default all pairs of up "
         f"to {MOST_ALL_PAIRS} objects, else patches of {USUAL_PATCH}.", at_least=0, metavar="SIZE",
@@ -219,8 +222,8 @@ def option(name: str, **changes: Any) -> Callable[[Command], Command]:
         how |= {"multiple": True, "callback": _parse_named}
     elif row.type == GRID:
         how["callback"] = lambda context, parameter, text: None if text is None else parse_grid(text)
-    elif row.type == NUMBER_OR_TEXT:
-        how["callback"] = lambda context, parameter, text: _number_or_text(text)
+    elif row.type == AUTO:
+        how["callback"] = _parse_auto
     if name == "threads":
         how["callback"] = _check_threads
     if row.default is not None:
@@ -281,12 +284,14 @@ def _parse_named(context: click.Context, parameter: click.Parameter, given: tupl
     return parsed
 
 
-def _number_or_text(text: str | None) -> float | str | None:
-    """'2.5' -> 2.5, 'auto' -> 'auto'."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
+def _parse_auto(context: click.Context, parameter: click.Parameter, text: str | None) -> float | str | None:
+    """'0.5' -> 0.5; 'auto' stays."""
+    if text is None or text == "auto":
         return text
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a number nor 'auto'.") from None
 
 
 def _check_threads(context: click.Context, _: click.Parameter, n: int | None) -> int | None:
@@ -306,7 +311,7 @@ def check_settings(settings: FitSettings) -> None:
     """ValueError in one sentence for settings that cannot be, whatever the data."""
     from ..metrics.registry import bind
     from ..utils.checks import (
-        check_beta,
+        check_beta_or_auto,
         check_choice,
         check_count,
         check_n_jobs,
@@ -379,7 +384,7 @@ def check_settings(settings: FitSettings) -> None:
     if settings.stream and settings.labels is not None:
         raise ValueError("--stream does not support --labels; drop one of them.")
     if settings.beta is not None:
-        check_beta(settings.beta)
+        check_beta_or_auto(settings.beta)
         if settings.labels is None:
             raise ValueError("--beta lets labels guide the map, but there are none; give --labels, or drop --beta.")
     check_n_jobs(settings.threads)

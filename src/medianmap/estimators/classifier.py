@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import splu
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.labels import class_numbers, why_none_counts
 from ..sources.base import FloatArray
-from ..utils.checks import check_beta, check_choice, check_weights
+from ..utils.checks import check_beta_or_auto, check_choice, check_weights
+from ..utils.threads import limited
 from .base import BaseMap
 from .fit import Supervision, Trained
 from .views import ModelViews
 
-LABELINGS = ("learned", "majority")
+# How much the fields around one count for its shares on average, and the nearest labelled point, in labelled points.
+NEIGHBOURS, NEAREST = 0.2, 0.02
 
 
 class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -31,15 +37,18 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
     ----------
     estimator : one of the maps, or a PatchClusterer of one
         It is cloned, not changed.
-    beta : float, default=0.5
-        In (0, 1]: how much the data count against their labels; 1 is the unsupervised map, bit for bit.
-    labeling : {"learned", "majority"}, default="learned"
-        How prototypes get the classes that are predicted. "learned": the vectors Y of training. "majority": the vote,
-        weighted by sample_weight, of the labelled points whose nearest prototype it is; without any, the label of the
-        nearest labelled point. With beta=1 this is the posterior labelling of an unsupervised map.
-    label_scale : {"mean"} or None, default=None
-        None takes the dissimilarities as they are; "mean" divides them by their mean in d_beta, so that beta means the
-        same on every data set.
+    beta : "auto" or float, default="auto"
+        In (0, 1]: how much the data count against their labels; 1 is the unsupervised map, bit for bit. "auto" depends
+        on the number n of labelled points: 1 if there are no more of them than prototypes, towards 0.8 as there are
+        more; (1 - beta) / beta = max(0, 1 - K / n) / 4.
+    labeling : {"spread", "majority", "learned"}, default="spread"
+        How prototypes get the classes that are predicted. "spread": the votes of the labelled points whose nearest
+        prototype it is, weighted by sample_weight, and the shares of the prototypes around it, which decide where there
+        is no vote. "majority": the votes alone; without any, the label of the nearest labelled point. With beta=1 this
+        is the posterior labelling of an unsupervised map. "learned": the vectors Y of training.
+    label_scale : {"mean"} or None, default="mean"
+        "mean" divides the dissimilarities by their mean in d_beta, so that beta means the same on every data set; None
+        takes them as they are. beta="auto" needs "mean".
 
     Attributes
     ----------
@@ -47,6 +56,8 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         The labels, sorted; for fuzzy labels the names or numbers of the columns.
     prototype_labels_ : ndarray of shape (K, n_classes)
         Class shares of each prototype; rows sum to 1.
+    beta_ : float
+        The beta of training.
     estimator_ : the fitted map
         With all its attributes.
     n_features_in_ : int
@@ -71,10 +82,15 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     classes_: NDArray[Any]
     prototype_labels_: FloatArray
+    beta_: float
     estimator_: BaseMap
 
     def __init__(
-        self, estimator: BaseMap, beta: float = 0.5, labeling: str = "learned", label_scale: str | None = None
+        self,
+        estimator: BaseMap,
+        beta: float | str = "auto",
+        labeling: str = "spread",
+        label_scale: str | None = "mean",
     ) -> None:
         self.estimator = estimator
         self.beta = beta
@@ -97,8 +113,9 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         trained = fitted._train(X, sample_weight, Supervision(y, self.beta, self.label_scale == "mean"))
         assert trained.labels is not None
         self.estimator_ = fitted
+        self.beta_ = trained.beta
         self.classes_ = trained.labels.classes
-        self.prototype_labels_ = trained.state.labels if self.labeling == "learned" else majority_labels(trained)
+        self.prototype_labels_ = LABELINGS[self.labeling](trained)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
@@ -112,9 +129,13 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         if not (isinstance(given, BaseEstimator) and hasattr(given, "_train")):
             found = f"the class {given.__name__} itself" if isinstance(given, type) else f"a {type(given).__name__}"
             raise TypeError(f"estimator is {found}; pass one of medianmap's maps, for example MedianNeuralGas(20).")
-        check_beta(self.beta)
-        check_choice(self.labeling, "labeling", LABELINGS)
+        check_beta_or_auto(self.beta)
+        check_choice(self.labeling, "labeling", tuple(LABELINGS))
         check_choice(self.label_scale, "label_scale", (None, "mean"))
+        if self.beta == "auto" and self.label_scale is None:
+            raise ValueError(
+                "beta='auto' is chosen for label_scale='mean'; give beta as a number, or label_scale='mean'."
+            )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n_query,) class of the nearest prototype: its largest share, the first class on ties."""
@@ -168,20 +189,92 @@ def check_classifier(classifier: Any) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Votes:
+    """What the labelled points say about the prototypes of a trained map, and how near prototypes are to each other.
+
+    V (K, C): the weighted votes of the labelled points whose nearest prototype it is.
+    near (K, C): the label of the labelled point nearest to each prototype, the first on ties.
+    links (K, K): symmetric; sum of m_i (d1 / d2)^2 over the points whose two nearest prototypes these are.
+    unit: the weight of one labelled point: 1, or the mean weight where that is less.
+    """
+
+    V: FloatArray
+    near: FloatArray
+    links: csr_array
+    unit: float
+
+    @classmethod
+    def of(cls, trained: Trained) -> Votes:
+        """All that the training data say, block by block."""
+        K, C = trained.state.labels.shape
+        V, near, least = np.zeros((K, C)), np.zeros((K, C)), np.full(K, np.inf)
+        links, labelled = csr_array((K, K)), np.zeros(2)
+        for G, m, labels in trained.blocks():
+            links = links + _links(G, m)
+            counting = np.flatnonzero(labels.known & (m > 0))
+            if len(counting):
+                G, y, m = G[counting], labels.y[counting], m[counting]
+                np.add.at(V, G.argmin(axis=1), m[:, None] * y)
+                first, d = G.argmin(axis=0), G.min(axis=0)
+                near[d < least] = y[first[d < least]]
+                least = np.minimum(least, d)
+                labelled += m.sum(), len(m)
+        return cls(V, near, links + links.T, min(1.0, labelled[0] / labelled[1]))
+
+
+def _links(G: FloatArray, m: FloatArray) -> csr_array:
+    """(K, K) sum of m_i (d1 / d2)^2 in row j and column l, the nearest and the second nearest prototype of point i.
+
+    A point between two prototypes ties them together, one that is at home with one of them does not. Dissimilarities
+    below 0 (to combinations of the data) count as 0.
+    """
+    (n, K), rows = G.shape, np.arange(len(G))
+    if K == 1:
+        return csr_array((1, 1))
+    j = G.argmin(axis=1)
+    others = G.astype(np.float64)
+    d1 = np.maximum(others[rows, j], 0.0)
+    others[rows, j] = np.inf
+    l, d2 = others.argmin(axis=1), others.min(axis=1)
+    ratio = np.divide(d1, d2, out=np.ones(n), where=d2 > 0)
+    return csr_array((m * ratio**2, (j, l)), shape=(K, K))
+
+
 def majority_labels(trained: Trained) -> FloatArray:
     """(K, C) class shares of the labelled points in each receptive field, by weight; the largest share is the vote.
 
     A field without labelled weight takes the label of the nearest labelled point, the first on ties.
     """
-    K, C = trained.state.labels.shape
-    votes, nearest, label = np.zeros((K, C)), np.full(K, np.inf), np.zeros((K, C))
-    for G, m, labels in trained.blocks():
-        counting = np.flatnonzero(labels.known & (m > 0))
-        G, y = G[counting], labels.y[counting]
-        np.add.at(votes, G.argmin(axis=1), m[counting, None] * y)
-        if len(counting):
-            first, least = G.argmin(axis=0), G.min(axis=0)
-            label[least < nearest] = y[first[least < nearest]]
-            nearest = np.minimum(nearest, least)
-    total = votes.sum(axis=1, keepdims=True)
-    return np.where(total > 0, votes / np.where(total > 0, total, 1.0), label)
+    votes = Votes.of(trained)
+    total = votes.V.sum(axis=1, keepdims=True)
+    return np.where(total > 0, votes.V / np.where(total > 0, total, 1.0), votes.near)
+
+
+def spread_labels(trained: Trained) -> FloatArray:
+    """(K, C) class shares S that agree with the votes V in each field and with the shares of the fields around it.
+
+    S minimises  sum_j n_j |S_j - V_j / n_j|^2 + a sum_{j < l} w_jl |S_j - S_l|^2 + b sum_j |S_j - near_j|^2
+
+    n_j = sum_c V_jc; w are the links of `Votes`, divided by their mean sum over a row; a = NEIGHBOURS, b = NEAREST.
+    With labels everywhere the votes decide; where there are few, classes spread from field to field, farther where data
+    connect them than across a gap, and shares say how far the nearest votes are. Rows sum to 1.
+    """
+    votes = Votes.of(trained)
+    n, W = votes.V.sum(axis=1), votes.links
+    sums = W.sum(axis=1)
+    W = (NEIGHBOURS * votes.unit / (sums.mean() or 1.0)) * W
+    b = NEAREST * votes.unit
+    A = diags_array(n + W.sum(axis=1) + b) - W
+    with limited(1):  # the same bits at any number of threads
+        S = splu(A.tocsc()).solve(votes.V + b * votes.near)
+    S = np.maximum(S, 0.0)
+    return S / S.sum(axis=1, keepdims=True)
+
+
+# How prototypes get the classes that are predicted, by name: what training left -> (K, C).
+LABELINGS: dict[str, Callable[[Trained], FloatArray]] = {
+    "spread": spread_labels,
+    "majority": majority_labels,
+    "learned": lambda trained: trained.state.labels,
+}

@@ -31,7 +31,7 @@ from ..core.spaces import MedianSpace, Space, snapped
 from ..refine import refine_som, swap_medoids
 from ..refine.arrangement import exchanged_places
 from ..refine.labelled import labelled_source, settled_labels
-from ..sources.base import FloatArray, IntArray
+from ..sources.base import FloatArray, IntArray, Source
 from ..utils.checks import check_n_prototypes, check_weights
 from ..utils.threads import EPOCH_WATCHER, limited
 
@@ -46,6 +46,8 @@ KICKS = 8
 MAP_KICKS = 4
 # Exchanges per neuron of a SOM whose exemplars replace combinations, unless it is refined.
 EXCHANGES = 8
+# What beta="auto" lets labels weigh against data, (1 - beta) / beta, where all points have one.
+GUIDANCE = 0.25
 
 # Temperatures of soft K-means, and the last as a share of the first; from there points are assigned hard.
 COOLING, COLDEST = 40, 1e-2
@@ -97,11 +99,27 @@ class Plan:
 
 @dataclass(frozen=True)
 class Supervision:
-    """Labels as the user gives them and how they count; `scaled`: the dissimilarities are divided by their mean."""
+    """Labels as the user gives them and how they count.
+
+    beta : in (0, 1], or "auto" for `beta_for`. scaled : whether the dissimilarities are divided by their mean.
+    """
 
     y: Any
-    beta: float
+    beta: float | str
     scaled: bool = False
+
+    def beta_for(self, labels: LabelVectors, m: FloatArray, K: int) -> float:
+        """beta as a number. "auto" is 1 / (1 + g), g = GUIDANCE max(0, 1 - K / n) for n labelled points, K prototypes.
+
+        Where there are no more labels than prototypes, hardly a prototype has two, and what its label vector would say
+        against a neighbour's is chance: the map is left to the data. n is a sum of weights, or a number of points where
+        that is more.
+        """
+        if not isinstance(self.beta, str):
+            return float(self.beta)
+        m = m[labels.known & (m > 0)]
+        n = max(float(m.sum()), len(m))
+        return 1.0 / (1.0 + GUIDANCE * max(0.0, 1.0 - K / n))
 
     def checked(self, m: FloatArray) -> LabelVectors:
         """The labels of points of weights m (N,); label vectors were checked when they were made."""
@@ -109,20 +127,25 @@ class Supervision:
             return self.y
         return training_labels(self.y, m, stacklevel=6)  # the user's line: fit, _train and two more lie between
 
-    def term(self, labels: LabelVectors, space: Space, m: FloatArray) -> LabelTerm:
-        """The label term of training in `space`, whose points have the labels `labels`."""
+    def term(self, labels: LabelVectors, space: Space, m: FloatArray, K: int) -> LabelTerm:
+        """The label term of training K prototypes in `space`, whose points have the labels `labels`."""
         scale = space.mean(m) if self.scaled else 1.0
-        return LabelTerm(labels, float(self.beta), scale or 1.0)  # points that all coincide have the mean 0
+        # Points that all coincide have the mean 0.
+        return LabelTerm(labels, self.beta_for(labels, m, K), scale or 1.0)
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a fit leaves: dissimilarities to the prototypes (N, K), weights (N,), labels, and where training ended."""
+    """What a fit leaves: dissimilarities to the prototypes (N, K), weights (N,), labels, and where training ended.
+
+    beta : how much the data counted against their labels, 1 without any.
+    """
 
     G: FloatArray
     m: FloatArray
     labels: LabelVectors | None
     state: State
+    beta: float = 1.0
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, LabelVectors]]:
         """The labelled training data: dissimilarities to the prototypes, weights, labels."""
@@ -154,7 +177,7 @@ def train_map(
         training = space if m.all() else space.subset(keep)
         term = None
         if supervision is not None and labels is not None:
-            term = supervision.term(labels.subset(keep), training, m[keep])
+            term = supervision.term(labels.subset(keep), training, m[keep], K)
         problem = Problem(training, plan.assignment, m[keep], term)
 
         # Training: from where it ended before, or from each of the starts.
@@ -200,7 +223,7 @@ def train_map(
             best.ended,
             0.5 * total,
         )
-    return Trained(G, m, labels, best)
+    return Trained(G, m, labels, best, 1.0 if term is None else term.beta)
 
 
 def cooled(plan: Plan, problem: Problem) -> Plan:
@@ -335,15 +358,25 @@ def exchanged(problem: Problem, plan: Plan, state: State, rng: np.random.Generat
     """The state after exchanges of the exemplars that took the place of combinations.
 
     Where a point represents few others, or others that a neighbour represents nearly as well, it is better used
-    elsewhere: exemplars are exchanged as long as that lowers the quantization error. Not on a lattice, where `refined`
-    does it with an eye on the order, and not with labels, which these exchanges do not see.
+    elsewhere: exemplars are exchanged as long as that lowers the quantization error, with labels in d_beta. Not on a
+    lattice, where `refined` does it with an eye on the order.
     """
-    if not plan.as_combinations or problem.supervised or plan.assignment.lattice is not None:
+    if not plan.as_combinations or plan.assignment.lattice is not None:
         return state
-    source = exemplar_space(problem).source
+    source, labels_of = seen_by_swaps(problem)
     limits: dict[str, Any] = {"max_swaps": plan.max_swaps, "random_state": rng, "n_jobs": plan.n_jobs}
     swapped = swap_medoids(source, state.prototypes, problem.m, **limits)
-    return replace(state, prototypes=swapped.medoids, swaps=swapped.n_swaps)
+    labels = state.labels if labels_of is None else labels_of(swapped.medoids)
+    return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swapped.n_swaps)
+
+
+def seen_by_swaps(problem: Problem) -> tuple[Source, Callable[[IntArray], FloatArray] | None]:
+    """The dissimilarities that swaps lower, and what gives the label vectors (K, C) of exemplars that they choose."""
+    source = exemplar_space(problem).source
+    if problem.label_term is None or not problem.supervised:
+        return source, None
+    with_labels = labelled_source(source, problem.label_term)
+    return with_labels, with_labels.labels_of
 
 
 def refined(problem: Problem, plan: Plan, state: State, rng: np.random.Generator, keep: bool = False) -> State:
@@ -352,12 +385,10 @@ def refined(problem: Problem, plan: Plan, state: State, rng: np.random.Generator
     Beside annealing a descent takes little time, so the best of a few is taken. Exemplars of a lattice that is not to
     be refined are exchanged a few times, and arranged.
     """
-    source, m, term, lattice = exemplar_space(problem).source, problem.m, problem.label_term, plan.assignment.lattice
+    m, term, lattice = problem.m, problem.label_term, plan.assignment.lattice
     labels, annealed = state.labels, plan.assignment.anneals
     left = None if plan.max_swaps is None else plan.max_swaps - state.swaps
-    if term is not None and problem.supervised:
-        with_labels = labelled_source(source, term)
-        source = with_labels
+    source, labels_of = seen_by_swaps(problem)
     limits: dict[str, Any] = {
         "max_swaps": EXCHANGES * len(state.prototypes) if not plan.refine else left,
         "kicks": 0 if not annealed else KICKS if lattice is None else MAP_KICKS,
@@ -370,8 +401,8 @@ def refined(problem: Problem, plan: Plan, state: State, rng: np.random.Generator
         swapped = swap_medoids(source, state.prototypes, m, plateau=not annealed, **limits)
     if term is not None:
         G = problem.space.distances(swapped.medoids)
-        if problem.supervised:
-            labels = with_labels.labels_of(swapped.medoids)
+        if labels_of is not None:
+            labels = labels_of(swapped.medoids)
         elif lattice is not None:  # exemplars have changed places
             labels = labelled(problem, swapped.medoids, plan.sigma_end).labels
         labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, labels)

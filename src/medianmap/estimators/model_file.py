@@ -187,7 +187,7 @@ CLASSES = {
         ("MedianKMeans", "MedianNeuralGas", "MedianSOM", "BatchKMeans", "BatchNeuralGas", "BatchSOM"), _MAP
     ),
     **dict.fromkeys(("RelationalKMeans", "RelationalNeuralGas", "RelationalSOM"), _RELATIONAL),
-    "PrototypeClassifier": {"classes_", "prototype_labels_", "estimator_"},
+    "PrototypeClassifier": {"classes_", "prototype_labels_", "estimator_", "beta_"},
     "PatchClusterer": {"map_", "multiplicities_", "n_samples_seen_"},
 }
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv
 from ..core.engine import State
 from ..core.labels import UNLABELLED, LabelVectors, training_labels, why_none_counts
 from ..estimators.base import BaseMap
-from ..estimators.classifier import LABELINGS, PrototypeClassifier, check_classifier, majority_labels
+from ..estimators.classifier import LABELINGS, PrototypeClassifier, check_classifier
 from ..estimators.fit import Supervision, Trained
 from ..sources import ALL
 from ..sources.base import FloatArray, Index, IntArray
@@ -29,9 +29,9 @@ BETAS = (1.0, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0
 class BetaPath:
     """Figures for every beta (B,), from 1, the unsupervised map, downwards; S is the number of splits.
 
-    accuracy : per labeling, "learned" and "majority", (B, S) on the points held out.
+    accuracy : per labeling, "spread", "majority" and "learned", (B, S) on the points held out.
     quantization_error, agreement : (B,) of the fit to all data; agreement is the share of labelled points that have
-        the class of their prototype.
+        the class of their prototype, by the classifier's own labeling.
     """
 
     betas: FloatArray
@@ -44,7 +44,7 @@ class BetaPath:
         """(S,) accuracy of the map of beta = 1 with majority labels."""
         return self.accuracy["majority"][0]
 
-    def best_beta(self, labeling: str = "learned") -> float:
+    def best_beta(self, labeling: str = "spread") -> float:
         """The beta of highest mean accuracy, the largest on ties: the one that bends the map least."""
         return float(self.betas[self.accuracy[labeling].mean(axis=1).argmax()])
 
@@ -101,7 +101,7 @@ def beta_path(
     >>> kind = ["bird", "bird", "bird", "physics", "physics", "physics"] * 2
     >>> classifier = PrototypeClassifier(MedianKMeans(2, metric="edit", n_init=4, random_state=0))
     >>> path = beta_path(classifier, words, kind, [0.5], cv=2)
-    >>> path.betas.tolist(), path.accuracy["learned"].shape
+    >>> path.betas.tolist(), path.accuracy["spread"].shape
     ([1.0, 0.5], (2, 2))
     """
     check_classifier(classifier)
@@ -126,16 +126,17 @@ def beta_path(
             yield fitted, trained
             before = trained.state if warm_start else None
 
+    own = LABELINGS[classifier.labeling]
     whole = [
-        (fitted.quantization_error_, _accuracy(trained.state.labels, fitted.labels_, labels.numbers, m))
+        (fitted.quantization_error_, _accuracy(own(trained), fitted.labels_, labels.numbers, m))
         for fitted, trained in path(ALL)
     ]
     accuracy = {labeling: np.empty((len(grid), len(splits))) for labeling in LABELINGS}
     for s, (train, judged) in enumerate(splits):
         for b, (fitted, trained) in enumerate(path(train)):
             winner = fits.winners(fitted, train, judged)
-            for labeling, Y in (("learned", trained.state.labels), ("majority", majority_labels(trained))):
-                accuracy[labeling][b, s] = _accuracy(Y, winner, labels.numbers[judged], m[judged])
+            for labeling, shares_of in LABELINGS.items():
+                accuracy[labeling][b, s] = _accuracy(shares_of(trained), winner, labels.numbers[judged], m[judged])
     quantization_error, agreement = np.array(whole).T
     return BetaPath(np.array(grid), accuracy, quantization_error, agreement)
 

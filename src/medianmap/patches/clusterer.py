@@ -211,10 +211,9 @@ class PatchClusterer(
                 progress = read_checkpoint(run.checkpoint) or progress
             data = self._data(X, sample_weight, supervision, progress.seed)
             settings = self._settings(data.patch_size, data.found.compared)
-            if supervision is not None and data.labels is not None:
-                settings = replace(
-                    settings, classes=data.labels.classes, beta=supervision.beta, scaled=supervision.scaled
-                )
+            if supervision is not None and data.labels is not None and data.m is not None:
+                beta = supervision.beta_for(data.labels, data.m, settings.n_prototypes)
+                settings = replace(settings, classes=data.labels.classes, beta=beta, scaled=supervision.scaled)
             rest = self.max_evaluations, one_pass.patch_reporter(data.plan, self.verbose, run.on_patch)
             if self._on_workers:
                 with one_pass.task_runner(settings, run.client, run.n_jobs) as runner:
@@ -228,7 +227,7 @@ class PatchClusterer(
             assert prototypes is not None
             self._finish(data.found, progress, stopped, self._of_all_points(data, prototypes))
         Y = np.empty((0, 0)) if data.labels is None else one_pass.learned_labels(data.found.compared, prototypes)
-        return one_pass.TrainedByPass(data, prototypes, State(prototypes.places, Y), data.labels)
+        return one_pass.TrainedByPass(data, prototypes, State(prototypes.places, Y), data.labels, settings.beta)
 
     def estimate(self, X: Any, n_points: int | None = None) -> one_pass.PassEstimate:
         """Estimate what a pass over data like X takes in one process: patches, dissimilarities, seconds, memory.

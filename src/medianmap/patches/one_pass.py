@@ -280,6 +280,7 @@ class TrainedByPass:
     prototypes: Prototypes
     state: State
     labels: LabelVectors | None
+    beta: float = 1.0
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, LabelVectors]]:
         """The labelled training data, block by block: dissimilarities to the prototypes, weights, labels."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..core.assignment import Assignment
 from ..core.label_term import LabelTerm
-from ..sources.base import FloatArray, Index, IntArray, Source
+from ..sources.base import FloatArray, Index, IntArray, Source, panels, rows_per_panel
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def labelled_source(source: Source, term: LabelTerm) -> LabelledSource:
     distinct, own = term.distinct_labels
     known, unknown = np.flatnonzero(own >= 0), np.flatnonzero(own < 0)
     brought = own.copy()
-    if len(unknown):
-        brought[unknown] = own[known[source.block(known, unknown).argmin(axis=0)]]
+    for part in panels(len(unknown), rows_per_panel(len(known))):
+        brought[unknown[part]] = own[known[source.block(known, unknown[part]).argmin(axis=0)]]
     # Plain sums, no BLAS: the same bits at any number of threads.
     apart = np.stack([((distinct - one) ** 2).sum(axis=1) for one in distinct])
     dtype = np.dtype(np.float32 if source.dtype == np.float32 else np.float64)

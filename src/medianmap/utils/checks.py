@@ -91,6 +91,15 @@ def check_beta(value: Any) -> float:
     return _number(value, "beta", "in (0, 1], where 1 leaves the labels out of training", lambda x: 0 < x <= 1)
 
 
+def check_beta_or_auto(value: Any) -> float | str:
+    """A number in (0, 1], or "auto"."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"beta is {value!r}; it must be 'auto' or a number in (0, 1].")
+        return value
+    return check_beta(value)
+
+
 def _number(value: Any, name: str, what: str, is_good: Callable[[float], bool]) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not is_good(float(value)):
         raise ValueError(f"{name} is {value!r}; it must be {what}.")

@@ -21,7 +21,11 @@ from .shapes import GREY, Display
 # Training curves that fall by more than this factor, and K that grow by more, are drawn on a logarithmic axis.
 WIDE_FALL, WIDE_K = 20.0, 10.0
 STABILITY = {"restarts": "stability\nover starts", "halves": "stability\nover halves"}
-LABELINGS = {"learned": ("-", "o", "learned labels"), "majority": ("--", "+", "posterior labels")}
+LABELINGS = {
+    "spread": ("-", "o", "spread labels"),
+    "majority": ("--", "+", "posterior labels"),
+    "learned": ("-.", "x", "learned labels"),
+}
 MARKERS = "osD^v"
 # Words at points closer than this share of the axes would overlap.
 TOO_CLOSE = 0.06
@@ -82,8 +86,8 @@ class TrainingDisplay(Display):
 class BetaPathDisplay(Display):
     """Mean accuracy on held-out points against beta, with a band of one standard error.
 
-    Per path, in one colour: learned labels (solid), posterior labels (dashed), the unsupervised map with posterior
-    labels (dotted, a level).
+    Per path, in one colour: spread labels (solid), posterior labels (dashed), learned labels (dash-dotted), the
+    unsupervised map with posterior labels (dotted, a level).
 
     Parameters
     ----------
