@@ -139,8 +139,7 @@ def test_labels_before_the_numbers_are_not_taken_for_ids(put):
 def test_plain_numbers_are_vectors(put):
     found = read(put("x.txt", "1 2  3\n4 5 6\n"))
     np.testing.assert_array_equal(found.objects, [[1, 2, 3], [4, 5, 6]])
-    square = read(put("y.csv", "1,2\n3,4\n"))
-    assert (square.kind, square.note.split(",")[0]) == ("vectors", "square")
+    assert read(put("y.csv", "1,2\n3,4\n"), kind="vectors").objects.shape == (2, 2)
     assert isinstance(read(put("y.csv", "1,2\n3,4\n"), kind="matrix"), Matrix)
 
 

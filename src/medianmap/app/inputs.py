@@ -194,7 +194,7 @@ class ObjectStream(Iterator[Any]):
                           sequences=self.format in SEQUENCES)  # fmt: skip
         if kind == "vectors" and "kind" not in self.read and _begins_a_matrix(self.head.objects):
             raise ValueError(
-                f"{name} begins like a matrix of dissimilarities (a diagonal of zeros), which is no stream; "
+                f"{name} begins like a matrix of dissimilarities or similarities, which is no stream; "
                 "drop --stream, or, if these are vectors, pass --read kind=vectors."
             )
         self._left = chain(self._first, self._records)
@@ -222,9 +222,14 @@ class ObjectStream(Iterator[Any]):
 
 
 def _begins_a_matrix(rows: Any) -> bool:
-    """Whether rows (n, M) could begin an M x M matrix: nothing negative, zeros on the diagonal, no row of zeros."""
+    """Whether rows (n, M) could begin an M x M matrix: nothing negative and no row of zeros, as `judge_square` says."""
+    from ..sources.squares import judge_square
+
     n, M = rows.shape
-    return n <= M > 2 and bool((rows >= 0).all() and (rows.diagonal() == 0).all() and rows.any(axis=1).all())
+    if not n <= M > 2 or (rows < 0).any() or not rows.any(axis=1).all():
+        return False
+    verdict = judge_square(rows[:, :n])
+    return verdict.kind == "dissimilarities" or (verdict.similarity is not None and verdict.symmetric)
 
 
 # --- what suits the points where the settings leave it open: metric, number of prototypes, patches

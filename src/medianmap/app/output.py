@@ -98,9 +98,13 @@ def shows_progress() -> bool:
 
 def say(text: object) -> None:
     """A sentence on stderr; what the library advises is put in the words of the command line."""
-    advised = _NAMED.sub(_as_option, str(text))
     # On whatever stderr is now: click would write past the bar that rich is drawing, onto its line.
-    print(f"medianmap: {advised}", file=sys.stderr, flush=True)
+    print(f"medianmap: {in_options(text)}", file=sys.stderr, flush=True)
+
+
+def in_options(text: object) -> str:
+    """What the library advises in the words of the command line."""
+    return _NAMED.sub(_as_option, str(text))
 
 
 def _as_option(found: re.Match[str]) -> str:

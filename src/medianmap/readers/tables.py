@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sources.squares import judge_square
 from ..utils.checks import refuse_duplicate_ids
 from . import columns as text
 from .arrays import refuse_not_square, square_kind
@@ -19,7 +20,7 @@ from .sequences import letter_check
 from .similarity import RULE_OPTIONS, finish
 
 DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
-KINDS = (None, "strings", "vectors", "series", "matrix")
+KINDS = (None, "strings", "vectors", "series", "matrix", "similarity")
 Sample = list[list[str]]
 
 
@@ -30,7 +31,7 @@ def read_table(opened: Opened, **options: Any) -> Records | Matrix:
     if rules and asked.kind is None and not asked.names_columns:  # rules are for matrices alone
         asked = replace(asked, kind="matrix")
     is_numbers = asked.kind in (None, "vectors") and not asked.names_columns and is_grid(sample, asked.header)
-    if asked.kind == "matrix" or is_numbers:
+    if asked.kind in ("matrix", "similarity") or is_numbers:
         return read_grid(opened, sample, asked, rules)
     if rules:
         raise ValueError(f"{opened.name} is read as records; drop {next(iter(rules))}, or pass kind='matrix'.")
@@ -41,7 +42,7 @@ def read_table(opened: Opened, **options: Any) -> Records | Matrix:
 def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
     """The rows of a table one by one; the first lines decide which column is what."""
     asked, sample = _look(opened, options)
-    if asked.kind == "matrix":
+    if asked.kind in ("matrix", "similarity"):
         raise ValueError(f"{opened.name}: a matrix cannot be read as a stream of records; read it as a whole.")
     return _stream(opened, asked, sample)[0]
 
@@ -160,10 +161,8 @@ def read_grid(
     X = grid.X
     if kind is None:
         _refuse_half_a_matrix(grid, name)
-        named = grid.rows is not None and grid.columns is not None
-        kind, note = square_kind(X, bool(rules), grid.rows == grid.columns if named else None)
-    else:
-        note = ""
+    named = grid.rows is not None and grid.columns is not None
+    kind, X, note = square_kind(name, X, kind, rules, grid.rows == grid.columns if named else None)
     if kind == "vectors":
         if grid.unknown:
             raise ValueError(grid.unknown)
@@ -230,8 +229,10 @@ def _refuse_half_a_matrix(grid: Grid, name: str) -> None:
     X = grid.X
     if grid.rows is None or grid.columns is None:
         n = len(X)
-        if 3 <= n < X.shape[1] and not np.diagonal(X).any() and np.array_equal(X[:, :n], X[:, :n].T):
-            refuse_not_square(X, name)
+        if 3 <= n < X.shape[1]:
+            head = judge_square(X[:, :n])
+            if head.kind == "dissimilarities" and head.symmetric:
+                refuse_not_square(X, name)
         return
     shared = set(grid.rows) & set(grid.columns)
     if len(shared) > min(len(grid.rows), len(grid.columns)) / 2:
