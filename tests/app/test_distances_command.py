@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.extras import optional
 
 from medianmap import as_dissimilarity
 from medianmap.app.main import main
@@ -16,7 +15,6 @@ FASTA = ">one\nACGT\n>two\nACT\n>three\nGGGT\n"
 
 @pytest.fixture
 def fasta(tmp_path, monkeypatch):
-    optional("dnaio")
     (tmp_path / "s.fasta").write_text(FASTA)
     monkeypatch.chdir(tmp_path)
     return "s.fasta"

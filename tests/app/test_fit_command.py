@@ -28,7 +28,6 @@ from medianmap.readers import read, write_phylip
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """An empty folder with words.fasta in it."""
-    optional("dnaio")
     monkeypatch.chdir(tmp_path)
     write_words()
     return tmp_path
@@ -136,12 +135,17 @@ def test_a_configuration_repeats_its_run_and_the_command_line_overrides_it(here,
     assert run("fit", "--config", "a/config.toml", "-o", "b") == 0
     assert contents("a") == contents("b")
     config = tomllib.loads(Path("a/config.toml").read_text())
-    assert config["params"] == {"indel": 2}
+    assert config["params"] == {"indel": 2, "spelling": "protein"}
     assert config["data"]["objects"] == 36
     assert config["beta"] == 0.5
     assert run("fit", "--config", "a/config.toml", "--map", "som", "--grid", "2x2", "--metric", "edit", "-o", "c") == 0
     other = tomllib.loads(Path("c/config.toml").read_text())
-    assert (other["map"], other["grid"], "k" in other, other["params"]) == ("som", "2x2", False, {"indel": 2})
+    assert (other["map"], other["grid"], "k" in other, other["params"]) == (
+        "som",
+        "2x2",
+        False,
+        {"indel": 2, "spelling": "protein"},
+    )
     capsys.readouterr()
     with open("words.fasta", "a") as file:
         file.write(">new acd\nACDACD\n")

@@ -31,7 +31,6 @@ def run(*args):
 def words(tmp_path):
     rng = np.random.default_rng(4)
     path = tmp_path / "words.fasta"
-    optional("dnaio")
     path.write_text("".join(f">w{k}\n{''.join(rng.choice(list('ACGT'), 6 + k % 4))}\n" for k in range(300)))
     return path
 

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.extras import optional
 from support.fits import IDS, KIND, WORDS, fit, rows, run, write_words
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, load, save
@@ -23,7 +22,6 @@ NEW = ["ACDDCA", "EFGEFGE", "HIKKIH", "ACEGHK", WORDS[7]]
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A folder with words.fasta, new.fasta, and nothing else."""
-    optional("dnaio")
     monkeypatch.chdir(tmp_path)
     write_words()
     Path("new.fasta").write_text("".join(f">n{k}\n{word}\n" for k, word in enumerate(NEW)))

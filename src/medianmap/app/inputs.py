@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 SEQUENCES = ("fasta", "fastq")
 STREAMED = (*SEQUENCES, "table")
-NUCLEOTIDES = re.compile("[ACGTUN]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,31 +233,63 @@ def _begins_a_matrix(rows: Any) -> bool:
 # --- what suits the points where the settings leave it open: metric, number of prototypes, patches
 
 
-def chosen_metric(given: Given, metric: str | None) -> str:
-    """`metric`, or the usual one for such points, which is said on stderr; ValueError if it does not fit them."""
+def chosen_metric(given: Given, metric: str | None, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The metric with its parameters, or the usual ones for such points, which is said on stderr.
+
+    ValueError if they do not fit the points.
+    """
+    chosen, settled, notes = settled_metric(given, metric, params)
+    for each in notes if given.source is None else ():
+        note(each)
+    return chosen, settled
+
+
+def settled_metric(
+    given: Given, metric: str | None, params: Mapping[str, Any]
+) -> tuple[str, dict[str, Any], list[str]]:
+    """The metric, its parameters, and what to say: what was guessed, chosen, and read otherwise than written."""
+    notes = [f"{given.name}: {given.note}"] if given.note else []
     chosen = metric or default_metric(given)
-    if given.source is None:
-        if given.note:
-            note(f"{given.name}: {given.note}")
-        if metric is None:
-            note(metric_note(given, chosen))
     check_metric_fits(given, chosen)
-    return chosen
+    params = dict(params)
+    if metric is None and given.source is None:
+        notes.append(f"without --metric the {given.kind} of {given.name} are compared by {chosen!r}.")
+    if given.sequences:
+        notes += _suit_sequences(given, chosen, params)
+    return chosen, params, notes
 
 
 def default_metric(given: Given) -> str:
     """How objects of this kind are usually compared; dissimilarities are "precomputed"."""
+    from ..metrics.letters import is_nucleic
+
     if given.source is not None:
         return "precomputed"
     if given.kind != "strings":
         return "euclidean" if given.kind == "vectors" else "dtw"
-    nucleic = all(NUCLEOTIDES.fullmatch(letters) for letters in given.objects)
-    return "alignment" if given.sequences and not nucleic else "edit"
+    return "alignment" if given.sequences and not is_nucleic(given.objects) else "edit"
 
 
-def metric_note(given: Given, metric: str) -> str:
-    """What was chosen where no --metric is given."""
-    return f"without --metric the {given.kind} of {given.name} are compared by {metric!r}."
+def _suit_sequences(given: Given, metric: str, params: dict[str, Any]) -> list[str]:
+    """Complete the parameters by what suits sequences as databases write them; what to say of that."""
+    from ..metrics import alignment, edit
+    from ..metrics.letters import are_aligned, is_nucleic
+
+    notes = []
+    if metric == "alignment" and not {"mode", "rule", "matrix"} & params.keys() and are_aligned(given.objects):
+        params |= {"mode": "aligned", "rule": "p-distance"}
+        notes.append(
+            f"{given.name} is an alignment of {len(given.objects[0])} columns, in which its sequences are compared; "
+            "--param mode=global aligns them anew."
+        )
+    if metric == "edit":
+        params.setdefault("spelling", "dna" if is_nucleic(given.objects) else "protein")
+    if metric in ("edit", "alignment"):
+        respelled = (edit if metric == "edit" else alignment).spelled(params)
+        told = "" if respelled is None else respelled.told(given.objects)
+        if told:
+            notes.append(f"{given.name}: of its sequences {told}; --param spelling=exact takes letters as they are.")
+    return notes
 
 
 def check_metric_fits(given: Given, metric: str) -> None:

@@ -193,8 +193,8 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
 
     n : number of objects; None of a stream, of which `given` is the beginning.
     """
-    metric = settings.metric or inputs.default_metric(given)
-    inputs.check_metric_fits(given, metric)
+    metric, params, notes = inputs.settled_metric(given, settings.metric, settings.params)
+    settings = replace(settings, params=params)
     patched = inputs.in_patches(settings, n or 0) if given.source is None else settings
     chosen = inputs.completed(inputs.sized(patched, n or patched.patch or 0, given.name), metric)
     unlabelled = given.labels is not None and all(label is None for label in given.labels)
@@ -205,11 +205,8 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
             computed(chosen, given)
         except ValueError as error:
             raise ValueError(f"{given.name}: {error}") from None
-    notes = [f"{given.name}: {given.note}"] if given.note else []
     if unlabelled and settings.labels is not None:
         notes.append(f"--labels {settings.labels}: no point has a label; the map is without.")
-    if settings.metric is None and given.source is None:
-        notes.append(inputs.metric_note(given, metric))
     if chosen.patch and settings.patch is None and not settings.stream:
         asking = [SETTINGS[name].option for name in ("tree", "max_evaluations") if getattr(settings, name)]
         instead = f"without {' and '.join(asking)}, --patch 0" if asking else "--patch 0"

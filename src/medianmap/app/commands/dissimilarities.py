@@ -46,7 +46,7 @@ def distances(
         raise ValueError(f"{out} must end in .npy: that is what is written; -o - prints a table.")
     with _target(out) as target, watched():
         given = read_given(str(file), read)
-        metric = chosen_metric(given, metric)
+        metric, params = chosen_metric(given, metric, params)
         if given.source is not None:
             raise ValueError(
                 f"{file} holds dissimilarities already, so there is nothing to compute; "
@@ -119,7 +119,7 @@ def _source(
     from ...sources import as_dissimilarity
 
     given = read_given(str(file), read)
-    metric = chosen_metric(given, metric)
+    metric, params = chosen_metric(given, metric, params)
     if given.source is not None:
         return given.source
     return as_dissimilarity(given.objects, metric, metric_params=params, ids=given.ids, n_jobs=threads)
