@@ -75,7 +75,7 @@ def test_proteins_as_databases_ship_them(here, capsys):
     said = refused(capsys, "db.fasta", "--param", "spelling=exact")
     assert re.search(r"\('sp\|P0\|NAME0'\) has 'U' at position 10.*--param unknown=X", said)
     assert not re.search(r"metric_params|X\[", said)
-    mapped(capsys, "db.fasta", "--param", "spelling=exact", "--param", "unknown=X", "--grid", "2x2", out="again")
+    mapped(capsys, "db.fasta", "--param", "unknown=X", "--grid", "2x2", out="again")
     Path("new.fasta").write_text(">n\nacdefu-*\n")
     assert run("predict", "map/model.mmap", "new.fasta", "-q") == 0
 
