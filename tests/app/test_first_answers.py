@@ -4,11 +4,13 @@ Outliers and the page's colours are tested where they are made.
 """
 
 import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
+from support.extras import optional
 from support.fits import rows, run
 
 
@@ -53,6 +55,88 @@ def test_a_matrix_of_similarities(here, capsys):
     np.save("S.npy", np.exp(-cloud(40)))
     assert re.search(r"similarities \(1 on the diagonal.*--read kind=similarity.*D = 1 - S", refused(capsys, "S.npy"))
     assert "converted by D = 1 - S" in mapped(capsys, "S.npy", "--grid", "3x3", "--read", "kind=similarity")
+
+
+# --- metadata
+
+
+IDS = [f"s.{k}" for k in range(24)]
+QIIME_1 = "#SampleID\tBarcodeSequence\tBodySite\tAge\n# made by hand\n" + "".join(
+    f"{i}\tACGT{k}\t{('gut', 'skin', 'oral')[k % 3]}\t{20 + k % 5}\n" for k, i in enumerate(IDS)
+)
+QIIME_2 = "sample-id\tBodySite\tAge\n#q2:types\tcategorical\tnumeric\n" + "".join(
+    f'{i}\t"{("gut", "skin", "oral")[k % 3]}"\t{20 + k % 5}\n' for k, i in enumerate(IDS)
+)
+
+
+def write_distances():
+    """D.tsv as QIIME writes it, of the points IDS."""
+    lines = ["\t".join(["", *IDS])]
+    lines += ["\t".join([i, *map(repr, row)]) for i, row in zip(IDS, cloud(24).tolist(), strict=True)]
+    Path("D.tsv").write_text("\n".join(lines) + "\n")
+
+
+def workbook(path, table):
+    """The smallest .xlsx with these rows of cells: text in place, numbers as numbers."""
+    cell = '<c t="inlineStr"><is><t>{}</t></is></c>'
+    rows = "".join(
+        "<row>"
+        + "".join(f"<c><v>{c}</v></c>" if isinstance(c, int | float) else cell.format(c) for c in row)
+        + "</row>"
+        for row in table
+    )
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    rel = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types"><Override '
+                      f'PartName="/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/><Override '
+                      f'PartName="/xl/worksheets/sheet1.xml" '
+                      f'ContentType="{types}.worksheet+xml"/></Types>')  # fmt: skip
+        file.writestr("_rels/.rels", f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+                      f'Type="{rel}/officeDocument" Target="xl/workbook.xml"/></Relationships>')  # fmt: skip
+        file.writestr("xl/workbook.xml", f'<workbook {main} xmlns:r="{rel}"><sheets><sheet name="one" sheetId="1" '
+                      f'r:id="r1"/></sheets></workbook>')  # fmt: skip
+        file.writestr("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships"><Relationship '
+                      f'Id="r1" Type="{rel}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>')  # fmt: skip
+        file.writestr("xl/worksheets/sheet1.xml", f"<worksheet {main}><sheetData>{rows}</sheetData></worksheet>")
+
+
+@pytest.mark.parametrize("kind", ["QIIME 1", "QIIME 2", "CSV", "Excel"])
+def test_a_microbiome_with_its_metadata(kind, here, capsys):
+    write_distances()
+    if kind == "Excel":
+        optional("python_calamine")
+        table = [line.split("\t") for line in QIIME_1.splitlines() if not line.startswith("# ")]
+        workbook("meta.xlsx", [[int(c) if c.isdecimal() else c for c in row] for row in table])
+    else:
+        text = QIIME_2 if kind == "QIIME 2" else QIIME_1
+        Path("meta.csv" if kind == "CSV" else "meta.tsv").write_text(text.replace("\t", "," if kind == "CSV" else "\t"))
+    file = {"CSV": "meta.csv", "Excel": "meta.xlsx"}.get(kind, "meta.tsv")
+    mapped(capsys, "D.tsv", "--labels", f"{file}:BodySite", "--grid", "2x3")
+    table = rows("map/assignments.tsv")
+    assert [row["label"] for row in table[:4]] == ["gut", "skin", "oral", "gut"]
+    assert [row["Age"] for row in table[:6]] == ["20", "21", "22", "23", "24", "20"]
+    assert ("BarcodeSequence" in table[0]) == (kind != "QIIME 2")
+    assert '"name":"Age","values":["20","21","22","23","24"]' in Path("map/report.html").read_text()
+    assert run("report", "map/model.mmap", "--labels", f"{file}:Age", "-o", "by-age.html") == 0
+    assert '"name":"BodySite"' in Path("by-age.html").read_text()
+
+
+def test_samples_that_only_one_of_the_files_has(here, capsys):
+    write_distances()
+    Path("meta.tsv").write_text(QIIME_1.replace("s.3\t", "t.3\t").replace("s.7\t", "t.7\t"))
+    said = mapped(capsys, "D.tsv", "--labels", "meta.tsv:BodySite", "--grid", "2x3")
+    assert re.search(r"2 of the 24 points of D.tsv are not in it: 's.3', 's.7'", said)
+    assert re.search(r"2 of its 24 ids are not in D.tsv: 't.3', 't.7'", said)
+    table = rows("map/assignments.tsv")
+    assert (table[3]["label"], table[3]["Age"], table[4]["label"]) == ("", "", "skin")
+    assert "--strict" in refused(capsys, "D.tsv", "--labels", "meta.tsv:BodySite", "--strict")
+    assert re.search("no column 'Site'; choose one of 'BarcodeSequence', 'BodySite', 'Age'",
+                     refused(capsys, "D.tsv", "--labels", "meta.tsv:Site"))  # fmt: skip
+    assert re.search("labels are its column 'BodySite'; meta.tsv:COLUMN", mapped(
+        capsys, "D.tsv", "--labels", "meta.tsv", "--grid", "2x3", out="guessed"))  # fmt: skip
 
 
 # --- sequences

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import chain, islice
 from math import sqrt
@@ -31,6 +31,7 @@ class Given:
 
     labels : one per point, None where a point has none; None altogether where there are no labels.
     sequences : whether they came as FASTA or FASTQ.
+    metadata : other columns of the file of labels, by name. notes : what is to be said of that file.
     """
 
     name: str
@@ -43,6 +44,8 @@ class Given:
     descriptions: list[str] | None = None
     labels: Labels | None = None
     note: str = ""
+    metadata: Mapping[str, Labels] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -79,8 +82,11 @@ def refuse_unknown(options: Mapping[str, Any]) -> None:
         raise ValueError(f"--read: there is no {unknown!r}; choose from {', '.join(known)}.")
 
 
-def read_given(file: str, options: Mapping[str, Any], labels: str | None = None) -> Given:
-    """The points in the file, read as `options` say, with their labels where `labels` says where these are."""
+def read_given(file: str, options: Mapping[str, Any], labels: str | None = None, strict: bool = False) -> Given:
+    """The points in the file, read as `options` say, with their labels where `labels` says where these are.
+
+    strict : whether points without a line in a file of labels, and lines without a point, are an error.
+    """
     from ..readers import Matrix
     from ..readers.labels import is_header_rule, is_labels_file
     from ..sources import as_dissimilarity, is_store
@@ -88,7 +94,7 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None)
     path, name = Path(file), "standard input" if file == "-" else file
     if file != "-" and not options and not path.is_dir() and is_store(path):
         stored = as_dissimilarity(path)
-        return _labelled(Given(name, _names(stored), "dissimilarities", source=stored), labels)
+        return _labelled(Given(name, _names(stored), "dissimilarities", source=stored), labels, strict)
     column = labels is not None and not is_labels_file(labels) and not is_header_rule(labels)
     sequences = format_in(file, options) in SEQUENCES
     if column and sequences:
@@ -107,7 +113,7 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None)
                       _own(found.labels), found.note)  # fmt: skip
     if column and given.labels is None:
         raise ValueError(f"--labels {labels}: {name} has no such column, and there is no such file.")
-    return given if column else _labelled(given, labels)
+    return given if column else _labelled(given, labels, strict)
 
 
 def format_in(file: str | Path, options: Mapping[str, Any]) -> str:
@@ -132,7 +138,7 @@ def length_of(file: str | Path, format_: str) -> int:
         return sum(1 for _ in opened.stream) // (4 if format_ == "fastq" else 1)
 
 
-def _labelled(given: Given, labels: str | None) -> Given:
+def _labelled(given: Given, labels: str | None, strict: bool) -> Given:
     from ..readers.labels import from_file, from_headers, is_header_rule, is_labels_file
 
     if labels is None:
@@ -140,7 +146,8 @@ def _labelled(given: Given, labels: str | None) -> Given:
     if is_header_rule(labels):
         return replace(given, labels=from_headers(labels, given.descriptions, given.name))
     if is_labels_file(labels):
-        return replace(given, labels=from_file(labels, given.ids, given.name))
+        found = from_file(labels, given.ids, given.name, strict)
+        return replace(given, labels=found.labels, metadata=found.columns, notes=found.notes)
     raise ValueError(f"--labels {labels}: there is no such file, and {given.name} has no columns.")
 
 
@@ -248,7 +255,7 @@ def settled_metric(
     given: Given, metric: str | None, params: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any], list[str]]:
     """The metric, its parameters, and what to say: what was guessed, chosen, and read otherwise than written."""
-    notes = [f"{given.name}: {given.note}"] if given.note else []
+    notes = [*([f"{given.name}: {given.note}"] if given.note else []), *given.notes]
     chosen = metric or default_metric(given)
     check_metric_fits(given, chosen)
     params = dict(params)

@@ -83,7 +83,7 @@ def run_fit(
             watch.tell(f"{settings.input} is not the file that the configuration was made with; the map will differ.")
         if settings.stream:
             return _fit_stream(settings, about, shop, scheduler, gzip=gzip, watch=watch)
-        given = inputs.read_given(settings.input, settings.read, settings.labels)
+        given = inputs.read_given(settings.input, settings.read, settings.labels, settings.strict)
         return _fit_given(settings, given, about, shop, scheduler, report=report, gzip=gzip, watch=watch)
 
 
@@ -109,7 +109,7 @@ def _fit_given(
         model, points, source = trained_in_patches(settings, given, source, shop, scheduler)
     step("summary", 0, None)
     facts = summarize(model, given.data, ids=given.ids, y=given.labels, points=points, pairs=source, structure=report,
-                      seed=settings.seed)  # fmt: skip
+                      seed=settings.seed, metadata=given.metadata)  # fmt: skip
     summary = {"metric": settings.metric, "seed": settings.seed, **written(facts), "health": health.as_dict()}
     texts = {"assignments.tsv": assignment_lines(model, points, given), **prototype_lines(given, summary["neurons"])}
     write_lines({shop.files / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()})
@@ -366,6 +366,9 @@ def assignment_lines(model: Any, points: NDArray[Any], given: Given) -> Iterable
     if given.labels is not None:
         columns.append("label")
         cells.append(given.labels)
+    for name, values in given.metadata.items():
+        columns.append(f"{name} (data)" if name in columns else name)
+        cells.append(values)
     return tsv_lines(columns, zip(*cells, strict=True))
 
 

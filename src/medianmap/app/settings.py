@@ -111,9 +111,12 @@ class FitSettings:
         "similarity=1-s ...; may be repeated.", metavar="NAME=VALUE",
     )  # fmt: skip
     labels: str | None = setting(
-        None, "A file of ids and labels; a column of a table INPUT; of sequences header (the word after the id), "
-        "header:2 (the second) or header:KEY (what follows KEY=).", metavar="FILE|COLUMN",
+        None, "A file of metadata, FILE or FILE:COLUMN; a column of a table INPUT; of sequences header (the word after "
+        "the id), header:2 (the second) or header:KEY (what follows KEY=).", metavar="FILE|COLUMN",
     )  # fmt: skip
+    strict: bool = setting(
+        False, "A point that the file of labels lacks, or a line of it without a point, is an error."
+    )
     beta: float | None = setting(None, "Let labels guide the map: 1 not at all, towards 0 they decide.")
     patch: int | None = setting(
         None, "One pass over patches of SIZE objects, for large data; 0 compares all pairs. By default all pairs of up "

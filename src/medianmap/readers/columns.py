@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -169,10 +170,18 @@ def guess_header(rows: Sequence[Sequence[str]], known: frozenset[str]) -> bool:
 
 
 ID_NAMES = ("id", "ids", "name", "names", "identifier", "accession", "sample", "sample_id", "key")
+_IDS_OF_METADATA = frozenset(
+    (*(each.replace("_", "") for each in ID_NAMES), "sampleid", "samplename", "featureid", "otuid")
+)
 LABEL_NAMES = ("label", "labels", "class", "family", "species", "target", "category", "group", "type")
 STRING_NAMES = ("string", "sequence", "seq", "text", "word", "peptide", "protein", "dna", "rna", "smiles")
 FIRST_LINE_IS_DATA = "the first line was read as data; if it holds names pass header=True"
 KNOWN = frozenset(ID_NAMES + LABEL_NAMES + STRING_NAMES)
+
+
+def is_id_name(title: str) -> bool:
+    """Whether a column of metadata is called like ids: 'id', '#SampleID' of QIIME 1, 'sample-id' of QIIME 2, ..."""
+    return re.sub(r"[#_\- ]", "", title.lower()) in _IDS_OF_METADATA
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from .fit import told
 @option("params")
 @option("read")
 @option("labels")
+@option("strict")
 @option("seed")
 @option("threads")
 @force_option

@@ -50,6 +50,8 @@ def report(
         given = data_of(model, file, read, labels)
         if given is None:
             raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / CONFIG} that names a file.")
+        for each in given.notes:
+            note(each)
         page = _page(fitted, given, settings_beside(model), threads, title)
     _write(out, page.encode())
 
@@ -76,7 +78,7 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
         with limited(1):
             health = check_dissimilarity(given.data, **how, max_points=MOST_COMPUTED)
     facts = summarize(fitted, given.data, ids=given.ids, y=given.labels, points=points,
-                      pairs=pairs_of(map_, given.data), structure=True)  # fmt: skip
+                      pairs=pairs_of(map_, given.data), structure=True, metadata=given.metadata)  # fmt: skip
     return page(facts, given, health, settings, title)
 
 
