@@ -3,12 +3,14 @@
 Outliers and the page's colours are tested where they are made.
 """
 
+import json
 import re
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from support.extras import optional
 from support.fits import rows, run
@@ -137,6 +139,106 @@ def test_samples_that_only_one_of_the_files_has(here, capsys):
                      refused(capsys, "D.tsv", "--labels", "meta.tsv:Site"))  # fmt: skip
     assert re.search("labels are its column 'BodySite'; meta.tsv:COLUMN", mapped(
         capsys, "D.tsv", "--labels", "meta.tsv", "--grid", "2x3", out="guessed"))  # fmt: skip
+
+
+# --- tables with text
+
+
+def votes(n=40):
+    """Rows of a table of votes: two parties, y, n and ? for a vote that was not cast, and an age."""
+    rng = np.random.default_rng(4)
+    for k in range(n):
+        party = ("left", "right")[k % 2]
+        cast = [("y" if (rng.random() < 0.85) == (party == "left") else "n") if rng.random() < 0.9 else "?"
+                for _ in range(8)]  # fmt: skip
+        yield [party, *cast, "" if k == 5 else str(30 + k)]
+
+
+def write_votes(path, table):
+    names = ["party", *(f"vote {k}" for k in range(8)), "age"]
+    Path(path).write_text("\n".join(",".join(row) for row in [names, *table]) + "\n")
+
+
+def test_a_table_of_votes(here, capsys):
+    table = list(votes())
+    write_votes("votes.csv", table)
+    said = mapped(capsys, "votes.csv", "--labels", "party", "--map", "gas", "-k", "2")
+    assert "without --metric the rows of votes.csv are compared by 'gower'" in said
+    found = rows("map/assignments.tsv")
+    assert {row["label"] for row in found} == {"left", "right"}
+    sides = [{row["prototype"] for row in found if row["label"] == side} for side in ("left", "right")]
+    assert all(len(side) <= 2 for side in sides)
+    # The distance of a row to its exemplar, by hand: mean over the columns that both have.
+    ages = [float(row[-1]) for row in table if row[-1]]
+    exemplar, row = table[int(found[5]["exemplar"])], table[5]
+    parts = [float(a != b) for a, b in zip(row[1:-1], exemplar[1:-1], strict=True) if "?" not in (a, b)]
+    parts += [abs(float(row[-1]) - float(exemplar[-1])) / (max(ages) - min(ages))] if row[-1] and exemplar[-1] else []
+    assert float(found[5]["dissimilarity"]) == pytest.approx(np.mean(parts))
+    assert "vote 7" in Path("map/prototypes.tsv").read_text().splitlines()[0]
+    write_votes("new.csv", [["unknown", *("y" * 8), str(age)] for age in (41, 52, 63)])
+    assert run("predict", "map/model.mmap", "new.csv", "-q") == 0
+    assert capsys.readouterr().out.startswith("id\tprototype")
+    assert run("fit", "--config", "map/config.toml", "-o", "same", "-q") == 0
+    assert Path("same/model.mmap").read_bytes() == Path("map/model.mmap").read_bytes()
+
+
+def test_a_row_without_any_vote(here, capsys):
+    table = list(votes())
+    table[7][1:] = ["?"] * 8 + [""]
+    write_votes("votes.csv", table)
+    assert re.search(r"line 9 \('7'\) has no value in any of its 9 columns; drop", refused(
+        capsys, "votes.csv", "--labels", "party"))  # fmt: skip
+    write_votes("votes.csv", votes())
+    assert "categories or missing values" in refused(capsys, "votes.csv", "--labels", "party", "--metric", "euclidean")
+    assert "drop --stream" in refused(capsys, "votes.csv", "--stream")
+
+
+def test_numbers_with_gaps(here, capsys):
+    X = np.random.default_rng(0).normal(size=(30, 4)).round(3).astype(str)
+    X[3, 2] = "NA"
+    Path("X.csv").write_text("a,b,c,d\n" + "\n".join(map(",".join, X)) + "\n")
+    said = mapped(capsys, "X.csv", "--grid", "2x2")
+    assert "compared by 'gower'" in said
+    assert "values are missing" in said
+    assert "--read kind=table" in refused(capsys, "X.csv", "--read", "kind=vectors")
+
+
+def test_ecologists_files(here, capsys):
+    h5py = optional("h5py")
+    rng = np.random.default_rng(6)
+    X = rng.poisson(3, (12, 5)) + np.eye(12, 5, dtype=int)
+    samples, features = [f"s{k}" for k in range(12)], [f"otu{k}" for k in range(5)]
+    kept = sparse.csr_array(X)
+    with h5py.File("table.biom", "w") as file:
+        for side, ids in (("sample", samples), ("observation", features)):
+            file[f"{side}/ids"] = np.array(ids, "S")
+        for part in ("data", "indices", "indptr"):
+            file[f"sample/matrix/{part}"] = getattr(kept, part)
+    Path("old.biom").write_text(json.dumps({
+        "columns": [{"id": i} for i in samples], "rows": [{"id": i} for i in features], "matrix_type": "sparse",
+        "data": [[int(c), int(r), int(X[r, c])] for r, c in zip(*np.nonzero(X), strict=True)],
+    }))  # fmt: skip
+    D = squareform(pdist(X, "braycurtis"))
+    lines = [
+        "\t" + "\t".join(samples),
+        *("\t".join([i, *map(repr, r)]) for i, r in zip(samples, D.tolist(), strict=True)),
+    ]
+    for name, inner, content in (("D.qza", "distance-matrix.tsv", "\n".join(lines).encode()),
+                                 ("table.qza", "feature-table.biom", Path("table.biom").read_bytes()),
+                                 ("tree.qza", "tree.nwk", b"();")):  # fmt: skip
+        with zipfile.ZipFile(name, "w") as file:
+            file.writestr(f"1b-2c/data/{inner}", content)
+            file.writestr("1b-2c/metadata.yaml", "type: any\n")
+    for name in ("table.biom", "old.biom", "D.qza", "table.qza"):
+        said = mapped(capsys, name, "--map", "gas", "-k", "3", out=name + "-map")
+        assert ("braycurtis" in said) == (name != "D.qza")
+        assert rows(f"{name}-map/assignments.tsv")[3]["id"] == "s3"
+    errors = {json.loads(Path(f"{name}-map/summary.json").read_text())["quality"]["quantization_error"]
+              for name in ("table.biom", "old.biom", "D.qza", "table.qza")}  # fmt: skip
+    assert max(errors) - min(errors) < 1e-12
+    assert "tree.nwk; give an artifact of a distance matrix" in refused(capsys, "tree.qza")
+    Path("bad.biom").write_text("{}")
+    assert "no whole BIOM table" in refused(capsys, "bad.biom")
 
 
 # --- sequences

@@ -32,6 +32,8 @@ class Given:
     labels : one per point, None where a point has none; None altogether where there are no labels.
     sequences : whether they came as FASTA or FASTQ.
     metadata : other columns of the file of labels, by name. notes : what is to be said of that file.
+    usual : the metric by which such points are usually compared, where the file says what they are.
+    read : how to read other such files, where that was guessed.
     """
 
     name: str
@@ -46,6 +48,8 @@ class Given:
     note: str = ""
     metadata: Mapping[str, Labels] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    usual: str = ""
+    read: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -110,7 +114,9 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None,
     else:
         sequences = sequences or (file == "-" and found.kind == "strings" and found.descriptions is not None)
         given = Given(name, found.ids, found.kind, found.objects, None, sequences, found.columns, found.descriptions,
-                      _own(found.labels), found.note)  # fmt: skip
+                      _own(found.labels), found.note, usual=found.usual)  # fmt: skip
+        if found.kind == "table" and found.columns is not None:
+            given = replace(given, read={"kind": "table", "columns": found.columns})
     if column and given.labels is None:
         raise ValueError(f"--labels {labels}: {name} has no such column, and there is no such file.")
     return given if column else _labelled(given, labels, strict)
@@ -194,6 +200,8 @@ class ObjectStream(Iterator[Any]):
         if not self._first:
             raise ValueError(f"{name} holds no records; check that this is the right file.")
         ids, objects = [each.id for each in self._first], [each.object for each in self._first]
+        if isinstance(objects[0], tuple):
+            raise ValueError(f"{name} is a table with categories or missing values, which is no stream; drop --stream.")
         kind = "strings" if isinstance(objects[0], str) else "vectors"
         self.head = Given(name, ids, kind, objects if kind == "strings" else np.array(objects),
                           sequences=self.format in SEQUENCES)  # fmt: skip
@@ -260,7 +268,8 @@ def settled_metric(
     check_metric_fits(given, chosen)
     params = dict(params)
     if metric is None and given.source is None:
-        notes.append(f"without --metric the {given.kind} of {given.name} are compared by {chosen!r}.")
+        what = "rows" if given.kind == "table" else given.kind
+        notes.append(f"without --metric the {what} of {given.name} are compared by {chosen!r}.")
     if given.sequences:
         notes += _suit_sequences(given, chosen, params)
     return chosen, params, notes
@@ -273,7 +282,7 @@ def default_metric(given: Given) -> str:
     if given.source is not None:
         return "precomputed"
     if given.kind != "strings":
-        return "euclidean" if given.kind == "vectors" else "dtw"
+        return given.usual or {"vectors": "euclidean", "series": "dtw", "table": "gower"}[given.kind]
     return "alignment" if given.sequences and not is_nucleic(given.objects) else "edit"
 
 
@@ -305,6 +314,11 @@ def check_metric_fits(given: Given, metric: str) -> None:
         raise ValueError(
             f"{given.name} holds dissimilarities already, so there is nothing to compare with --metric {metric}; "
             "drop it, or, if they are vectors, pass --read kind=vectors."
+        )
+    if given.kind == "table" and metric != "gower":
+        raise ValueError(
+            f"{given.name} holds a table with categories or missing values, which --metric {metric} does not compare; "
+            "drop it, which means gower, or choose columns of whole numbers: --read columns=[...]."
         )
     if given.source is None and metric == "precomputed":
         shape = f" of shape {given.objects.shape}" if given.kind == "vectors" else ""

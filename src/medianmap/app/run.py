@@ -194,7 +194,7 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
     n : number of objects; None of a stream, of which `given` is the beginning.
     """
     metric, params, notes = inputs.settled_metric(given, settings.metric, settings.params)
-    settings = replace(settings, params=params)
+    settings = replace(settings, params=params, read={**given.read, **settings.read})
     patched = inputs.in_patches(settings, n or 0) if given.source is None else settings
     chosen = inputs.completed(inputs.sized(patched, n or patched.patch or 0, given.name), metric)
     unlabelled = given.labels is not None and all(label is None for label in given.labels)
@@ -383,6 +383,9 @@ def prototype_lines(given: Given, neurons: list[dict[str, Any]]) -> dict[str, It
     if given.kind == "strings":
         columns.append("string")
         rows = [[*row, each] for row, each in zip(rows, exemplars, strict=True)]
+    elif given.kind == "table":
+        columns += given.columns or [f"x{k}" for k in range(len(exemplars[0]))]
+        rows = [[*row, *each] for row, each in zip(rows, exemplars, strict=True)]
     elif given.kind == "vectors":
         columns += given.columns or [f"x{k}" for k in range(len(exemplars[0]))]
         rows = [[*row, *each.tolist()] for row, each in zip(rows, exemplars, strict=True)]
@@ -408,7 +411,7 @@ def _number_of(given: Given) -> str:
     """'630 sequences', '1 series', '20 points' of a matrix."""
     if given.kind == "series":
         return f"{len(given)} series"
-    kinds = {"dissimilarities": "point"}
+    kinds = {"dissimilarities": "point", "table": "row"}
     return counted(len(given), "sequence" if given.sequences else kinds.get(given.kind, given.kind.removesuffix("s")))
 
 

@@ -22,7 +22,7 @@ from ..utils.checks import refuse_duplicate_ids
 from ..utils.loading import require
 from ..utils.threads import step
 
-Kind: TypeAlias = Literal["strings", "vectors", "series"]
+Kind: TypeAlias = Literal["strings", "vectors", "series", "table"]
 HEAD_BYTES = 64 * 2**10
 HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are read even if they are long,
 HEAD_MOST = 16 * 2**20  # up to this size
@@ -167,7 +167,7 @@ class _Rejoined(io.RawIOBase):
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One object of a stream: its id, the object (a string or a vector (M,)), its label and its description."""
+    """One object of a stream: its id, the object (a string, a vector (M,) or a row), its label and its description."""
 
     id: str
     object: Any
@@ -180,21 +180,24 @@ class Records:
     """N objects with their ids, ready for a metric.
 
     ids : N names, "0" .. "N-1" where the file has none.
-    objects : N strings; an array (N, M) of vectors; or N arrays of any lengths (series).
-    kind : "strings", "vectors" or "series", accordingly.
+    objects : N strings; an array (N, M) of vectors; N arrays of any lengths (series); or N rows of a table, each M
+        numbers, texts and None, as the metric "gower" takes them.
+    kind : "strings", "vectors", "series" or "table", accordingly.
     columns : M names of the coordinates, where the file has them.
     labels : N classes, where the file has them and they were asked for or recognised.
     descriptions : N texts that follow the ids (FASTA, FASTQ).
     note : what was guessed on reading, in words; empty if nothing was.
+    usual : the metric by which such records are usually compared, where the file says what they are.
     """
 
     ids: list[str]
-    objects: list[str] | NDArray[Any] | list[NDArray[Any]]
+    objects: list[str] | NDArray[Any] | list[NDArray[Any]] | list[tuple[Any, ...]]
     kind: Kind
     columns: list[str] | None = None
     labels: list[str] | None = None
     descriptions: list[str] | None = None
     note: str = ""
+    usual: str = ""
 
     def __len__(self) -> int:
         return len(self.ids)
