@@ -5,6 +5,7 @@ Outliers and the page's colours are tested where they are made.
 
 import json
 import re
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -292,3 +293,55 @@ def test_an_alignment(here, capsys):
     assert "have gaps, which are left out" in mapped(
         capsys, "aligned.fasta", "--grid", "2x2", "--param", "mode=global", out="anew"
     )
+
+
+# --- folders and configurations
+
+
+def test_every_command_takes_the_folder_of_a_fit(here, capsys):
+    write_distances()
+    np.savetxt("X.csv", np.random.default_rng(0).normal(size=(20, 3)), delimiter=",")
+    mapped(capsys, "X.csv", "--grid", "2x3")
+    for args in (["info"], ["predict", "X.csv", "-o", "placed.tsv"], ["report", "-o", "r.html"],
+                 ["plot", "--what", "hits", "-o", "-"]):  # fmt: skip
+        answers = []
+        for model in ("map", "map/model.mmap"):
+            assert run(args[0], model, *args[1:]) == 0
+            said = capsys.readouterr().out
+            answers.append(re.sub(r"[\d.]+ objects per second", "", said))
+        assert answers[0] == answers[1]
+        (here / "placed.tsv").unlink(missing_ok=True)
+    (here / "empty").mkdir()
+    assert run("info", "empty") == 2
+    assert "empty holds no model.mmap" in capsys.readouterr().err
+
+
+def test_a_folder_with_its_data_may_be_moved_and_used_from_anywhere(here, capsys, monkeypatch):
+    (here / "project").mkdir()
+    monkeypatch.chdir("project")
+    write_distances()
+    Path("meta.tsv").write_text(QIIME_1)
+    mapped(capsys, "D.tsv", "--labels", "meta.tsv:BodySite", "--grid", "2x3")
+    config = tomllib.loads(Path("map/config.toml").read_text())
+    assert (config["input"], config["labels"]) == ("../D.tsv", "../meta.tsv:BodySite")
+    before = Path("map/model.mmap").read_bytes(), Path("map/assignments.tsv").read_bytes()
+    monkeypatch.chdir(here)
+    (here / "project").rename("moved")
+    for config in ("moved/map/config.toml", here / "moved" / "map" / "config.toml"):
+        assert run("fit", "--config", config, "-o", "again", "--force", "-q") == 0
+        assert (Path("again/model.mmap").read_bytes(), Path("again/assignments.tsv").read_bytes()) == before
+    assert tomllib.loads(Path("again/config.toml").read_text())["input"] == "../moved/D.tsv"
+    assert run("report", "moved/map", "-o", "r.html") == 0
+    assert '"name":"Age"' in Path("r.html").read_text()
+    Path("moved/hand.toml").write_text('input = "D.tsv"\nlabels = "meta.tsv"\ngrid = "2x2"\n')
+    assert run("fit", "--config", "moved/hand.toml", "-o", "by-hand", "-q") == 0
+    Path("moved/D.tsv").unlink()
+    assert run("fit", "--config", "moved/hand.toml", "-o", "gone") == 2
+    assert re.search(r"hand.toml names the data moved/D.tsv, which are not there", capsys.readouterr().err)
+
+
+def test_a_column_of_labels_is_no_path(here, capsys):
+    (here / "party").mkdir()
+    write_votes("votes.csv", votes())
+    mapped(capsys, "votes.csv", "--labels", "party", "--map", "gas", "-k", "2")
+    assert tomllib.loads(Path("map/config.toml").read_text())["labels"] == "party"

@@ -97,7 +97,9 @@ def test_data_that_have_moved(here, capsys, monkeypatch):
     assert fit("--map", "kmeans", "-k", "3", "-q", "-o", "map") == 0
     Path("below").mkdir()
     monkeypatch.chdir("below")
-    said = "map/config.toml names the data words.fasta, which are not there; run this where they are, or give INPUT."
+    assert run("report", "../map/model.mmap", "-q", "-o", "r.html") == 0  # config.toml says where they are from itself
+    Path("../words.fasta").rename("words.fasta")
+    said = "map/config.toml names the data ../words.fasta, which are not there; put them there, or give INPUT."
     for args in (("report", "../map/model.mmap"), ("plot", "../map/model.mmap", "-o", "p.svg"),
                  ("fit", "--config", "../map/config.toml", "-o", "new")):  # fmt: skip
         assert run(*args) == 2

@@ -410,7 +410,7 @@ def check_data_of(config: Path | None, file: str) -> None:
     if file != "-" and not Path(file).exists():
         if config is None:
             raise FileNotFoundError(f"There is no file {file}; check the path.")
-        said = f"{config} names the data {file}, which are not there; run this where they are, or give INPUT."
+        said = f"{config} names the data {file}, which are not there; put them there, or give INPUT."
         raise FileNotFoundError(said)
 
 
@@ -420,7 +420,7 @@ def read_options(file: str | Path, given: Mapping[str, Any], settings: Mapping[s
     Another file than those data is read alike if its name ends alike, except for labels, which it need not have.
     """
     before = dict(settings.get("read", {}))
-    if str(file) != settings.get("input"):
+    if Path(file).resolve() != Path(settings.get("input", "")).resolve():
         before.pop("label", None)
         if _ending(file) != _ending(settings.get("input", "")):
             before = {}

@@ -153,7 +153,7 @@ def _delivered(
     save(model, shop.files / "model.mmap")
     write_lines({
         shop.files / "summary.json": [json.dumps(summary, indent=1)],
-        shop.files / "config.toml": [config_text(settings, data).rstrip("\n")],
+        shop.files / "config.toml": [config_text(settings, data, shop.out).rstrip("\n")],
     })  # fmt: skip
     names = sorted(file.name for file in shop.files.iterdir())
     shop.deliver()

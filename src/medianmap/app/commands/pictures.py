@@ -13,14 +13,14 @@ import click
 from ...report.plots import PICTURES, chosen_picture, plot_model
 from ..inputs import Given, data_of
 from ..output import close, is_stdout, note, speaking, watched
-from ..settings import CONFIG, option, settings_beside
+from ..settings import CONFIG, model_argument, option, settings_beside
 
 ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
 DPI = 150
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("-o", "--out", default="report.html", show_default=True, type=click.Path(path_type=Path), metavar="FILE",
               help="The page to write; - prints it.")  # fmt: skip
@@ -83,7 +83,7 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("--what", type=click.Choice(list(PICTURES)), default=None,
               help="The picture; by default hits of a SOM, topology of other maps.")  # fmt: skip

@@ -12,11 +12,11 @@ import click
 
 from ..inputs import STREAMED, format_in, length_of, read_as, read_options, refuse_unknown
 from ..output import close, is_stdout, shows_progress, speaking, watched
-from ..settings import option, settings_beside
+from ..settings import model_argument, option, settings_beside
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("-"), metavar="FILE",
               help="A .tsv, .tsv.gz or .parquet file; by default lines on standard output.")  # fmt: skip
