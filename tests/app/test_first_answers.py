@@ -345,3 +345,21 @@ def test_a_column_of_labels_is_no_path(here, capsys):
     write_votes("votes.csv", votes())
     mapped(capsys, "votes.csv", "--labels", "party", "--map", "gas", "-k", "2")
     assert tomllib.loads(Path("map/config.toml").read_text())["labels"] == "party"
+
+
+# --- labels
+
+
+def test_labels_of_minus_one_and_one_are_classes(here, capsys):
+    write_distances()
+    Path("y.csv").write_text("id,label\n" + "".join(f"{i},{1 if k % 2 else -1}\n" for k, i in enumerate(IDS)))
+    mapped(capsys, "D.tsv", "--labels", "y.csv", "--beta", "0.5", "--grid", "2x3")
+    assert {row["label"] for row in rows("map/assignments.tsv")} == {"-1", "1"}
+    assert {each["class"] for each in json.loads(Path("map/summary.json").read_text())["classes"]} == {"-1", "1"}
+
+
+def test_years_as_labels(here, capsys):
+    write_distances()
+    Path("y.csv").write_text("isolate,year,host\n" + "".join(f"{i},{1990 + k},h{k % 2}\n" for k, i in enumerate(IDS)))
+    mapped(capsys, "D.tsv", "--labels", "y.csv:year", "--grid", "2x3")
+    assert [row["label"] for row in rows("map/assignments.tsv")] == [str(1990 + k) for k in range(24)]

@@ -84,6 +84,8 @@ class PatchClusterer(
         With 1 every patch is logged.
     on_patch : callable or None, default=None
         Called after each patch with a `PatchRecord`.
+    random_state : int, RandomState, Generator or None, default=None
+        Passed on to the map; None leaves the map its own.
 
     Attributes
     ----------
@@ -152,6 +154,7 @@ class PatchClusterer(
     client: Any = None
     verbose: int = 0
     on_patch: Callable[[one_pass.PatchRecord], Any] | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go over X in one pass.
@@ -293,7 +296,15 @@ class PatchClusterer(
 
     def _at_start(self) -> PassProgress:
         """No progress yet; the seed of all patches is drawn once from the map's random_state."""
-        return PassProgress(int(as_generator(self.estimator.random_state).integers(2**63)))
+        return PassProgress(int(as_generator(self._seeded.random_state).integers(2**63)))
+
+    @property
+    def _seeded(self) -> BaseMap:
+        """The map with this class's random_state in the place of its own, where that is given."""
+        if self.random_state is None:
+            return self.estimator
+        copy: BaseMap = base.clone(self.estimator)
+        return copy.set_params(random_state=self.random_state)
 
     def _data(
         self, X: Any, sample_weight: Any, supervision: Supervision | None, seed: int
@@ -323,7 +334,7 @@ class PatchClusterer(
         # No more points per prototype than make up a patch, or patches would grow.
         most = max(1, min(self.points_per_prototype, size // self.estimator._size()[0]))
         warm_start = self.warm_start and self.merge == "sequential"
-        return PatchSettings(self.estimator, self.estimator._points_each(most), warm_start)
+        return PatchSettings(self._seeded, self.estimator._points_each(most), warm_start)
 
     def _patch_plan(
         self, N: int, compared: Comparison, cost_of_pass: Callable[[IntArray, int, CostOfPatch], int]
@@ -416,7 +427,7 @@ class PatchClusterer(
     def _reseeded(self, seed: int) -> Self:
         """An unfitted copy that starts from this seed and will have labels_."""
         copy: Self = base.clone(self)
-        return copy.set_params(estimator__random_state=seed, compute_labels=True, checkpoint=None)
+        return copy.set_params(estimator__random_state=seed, random_state=None, compute_labels=True, checkpoint=None)
 
 
 def refuse_stream(X: Any, instead: str) -> None:
