@@ -5,6 +5,8 @@ Outliers and the page's colours are tested where they are made.
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -363,3 +365,24 @@ def test_years_as_labels(here, capsys):
     Path("y.csv").write_text("isolate,year,host\n" + "".join(f"{i},{1990 + k},h{k % 2}\n" for k, i in enumerate(IDS)))
     mapped(capsys, "D.tsv", "--labels", "y.csv:year", "--grid", "2x3")
     assert [row["label"] for row in rows("map/assignments.tsv")] == [str(1990 + k) for k in range(24)]
+
+
+# --- the first seconds
+
+
+HEAVY = """
+import sys
+from medianmap.app.main import main
+try:
+    main(["fit", *sys.argv[1:], "-o", "m"])
+finally:
+    print(sorted({"sklearn", "scipy.stats", "pandas", "jinja2"} & sys.modules.keys()))
+"""
+
+
+@pytest.mark.parametrize("args", [["broken.csv"], ["X.csv", "--metric", "edt"], ["X.csv", "-k", "5"]])
+def test_mistakes_are_told_before_anything_heavy_is_imported(args, here):
+    Path("X.csv").write_text("a,b\n1,2\n3,5\n")
+    Path("broken.csv").write_text("id,string\na,AC\nb,GT,x\n")
+    done = subprocess.run([sys.executable, "-c", HEAVY, *args], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "[]\n"), done.stderr

@@ -245,6 +245,13 @@ def _begins_a_matrix(rows: Any) -> bool:
     return verdict.kind == "dissimilarities" or (verdict.similarity is not None and verdict.symmetric)
 
 
+def data_in(settings: FitSettings) -> Given | ObjectStream:
+    """The data of a fit: all of them, or the stream that the settings ask for."""
+    if settings.stream:
+        return ObjectStream(settings)
+    return read_given(settings.input, settings.read, settings.labels, settings.strict)
+
+
 # --- what suits the points where the settings leave it open: metric, number of prototypes, patches
 
 

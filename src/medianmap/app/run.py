@@ -61,6 +61,7 @@ class FitResult:
 def run_fit(
     settings: FitSettings, out: str | Path, *, force: bool = False, report: bool = True, gzip: bool = False,
     scheduler: str | None = None, watch: Watch | None = None, recorded: Mapping[str, Any] | None = None,
+    data: Given | ObjectStream | None = None,
 ) -> FitResult:  # fmt: skip
     """Fit the file that `settings.input` names and write the folder `out`, all of it or nothing.
 
@@ -69,6 +70,7 @@ def run_fit(
     scheduler : address of a Dask scheduler that runs the patches of a tree.
     watch : is called at every stage, and with what is chosen or looks wrong.
     recorded : what a configuration says of the data that it was made with; a difference is reported.
+    data : what `inputs.data_in` read already.
 
     Interrupted by Ctrl-C, it raises KeyboardInterrupt with a sentence that says what is kept; the same call continues.
     """
@@ -81,10 +83,10 @@ def run_fit(
         about = inputs.about_file(settings.input)
         if recorded and recorded.get("sha256", about.get("sha256")) != about.get("sha256"):
             watch.tell(f"{settings.input} is not the file that the configuration was made with; the map will differ.")
-        if settings.stream:
-            return _fit_stream(settings, about, shop, scheduler, gzip=gzip, watch=watch)
-        given = inputs.read_given(settings.input, settings.read, settings.labels, settings.strict)
-        return _fit_given(settings, given, about, shop, scheduler, report=report, gzip=gzip, watch=watch)
+        data = inputs.data_in(settings) if data is None else data
+        if isinstance(data, ObjectStream):
+            return _fit_stream(settings, data, about, shop, scheduler, gzip=gzip, watch=watch)
+        return _fit_given(settings, data, about, shop, scheduler, report=report, gzip=gzip, watch=watch)
 
 
 def _fit_given(
@@ -122,10 +124,10 @@ def _fit_given(
 
 
 def _fit_stream(
-    settings: FitSettings, about: Mapping[str, Any], shop: Workshop, scheduler: str | None, *, gzip: bool, watch: Watch
-) -> FitResult:
+    settings: FitSettings, stream: ObjectStream, about: Mapping[str, Any], shop: Workshop, scheduler: str | None, *,
+    gzip: bool, watch: Watch,
+) -> FitResult:  # fmt: skip
     """The same for a file that is read as a stream, a patch at a time; assignments need a file to read again."""
-    stream = ObjectStream(settings)
     settings, notes = _settled(settings, stream.head, None)
     _tell(notes, watch)
     again, packed = settings.input != "-", ".gz" if gzip else ""
