@@ -258,8 +258,8 @@ def test_proteins_as_databases_ship_them(here, capsys):
     letters[5] = "O" + letters[5]
     Path("db.fasta").write_text("".join(f">sp|P{k}|NAME{k} a protein OS=yeast\n{s}\n" for k, s in enumerate(letters)))
     said = mapped(capsys, "db.fasta", "--grid", "2x2")
-    for what in ("1 contain U, scored as C", "1 contain O, scored as K", "1 have lower case", "1 end with *",
-                 "1 have gaps", "--param spelling=exact"):  # fmt: skip
+    for what in ("U in 1 sequence, scored as C", "O in 1 sequence, scored as K", "lower case in 1 ",
+                 "a final * in 1 ", "gaps in 1 ", "--param spelling=exact"):  # fmt: skip
         assert what in said
     said = refused(capsys, "db.fasta", "--param", "spelling=exact")
     assert re.search(r"\('sp\|P0\|NAME0'\) has 'U' at position 10.*--param unknown=X", said)
@@ -279,8 +279,8 @@ def test_nucleotides_in_any_spelling(here, capsys):
     Path("reads.fna").write_text("".join(f">r{k}\n{s}\n" for k, s in enumerate(letters)))
     said = mapped(capsys, "reads.fna", "--grid", "2x2")
     assert "compared by 'edit'" in said
-    assert "3 have lower case" in said
-    assert "1 contain U, scored as T" in said
+    assert "lower case in 3 sequences" in said
+    assert "U in 1 sequence, scored as T" in said
     same = {row["id"]: row["dissimilarity"] for row in rows("map/assignments.tsv")}
     assert same["r0"] == same["r12"] == same["r15"]
     assert 'spelling = "dna"' in Path("map/config.toml").read_text()
@@ -292,7 +292,7 @@ def test_an_alignment(here, capsys):
     said = mapped(capsys, "aligned.fasta", "--grid", "2x2")
     assert "alignment of 8 columns" in said
     assert "--param mode=global" in said
-    assert "have gaps, which are left out" in mapped(
+    assert "gaps in 8 sequences, left out" in mapped(
         capsys, "aligned.fasta", "--grid", "2x2", "--param", "mode=global", out="anew"
     )
 

@@ -311,7 +311,7 @@ def _suit_sequences(given: Given, metric: str, params: dict[str, Any]) -> list[s
         respelled = (edit if metric == "edit" else alignment).spelled(params)
         told = "" if respelled is None else respelled.told(given.objects)
         if told:
-            notes.append(f"{given.name}: of its sequences {told}; --param spelling=exact takes letters as they are.")
+            notes.append(f"{given.name}: {told}; --param spelling=exact takes letters as they are.")
     return notes
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import check_nonnegative
+from ..utils.files import counted
 
 # Neighbours in the chromosome alphabet differ by one step of density: f is -6, '=' is 0, E is +5.
 ALPHABETS = {"dna": "ACGT", "rna": "ACGU", "protein": "ACDEFGHIKLMNPQRSTVWY", "chromosome": "fedcba=ABCDE"}
@@ -80,20 +81,20 @@ class Respelling:
 
     def told(self, strings: Sequence[str]) -> str:
         """What is read otherwise than written, in words, with the number of sequences; empty if nothing is."""
-        found: Counter[str] = Counter()
+        found: Counter[tuple[str, str]] = Counter()
         for string in strings:
             changed = set(string) & self.table.keys()
             found.update({self._kind(letter) for letter in changed})
-            found["end with *, which is left out"] += self.stop and string.endswith("*")
-        said = (f"{number} {what}" for what, number in sorted(found.items(), key=lambda item: -item[1]) if number)
-        return ", ".join(said)
+            found["a final *", "left out"] += self.stop and string.endswith("*")
+        most_first = sorted(found.items(), key=lambda item: -item[1])
+        return "; ".join(f"{what} in {counted(n, 'sequence')}, {read_as}" for (what, read_as), n in most_first if n)
 
-    def _kind(self, letter: str) -> str:
+    def _kind(self, letter: str) -> tuple[str, str]:
+        """What is written, and what becomes of it."""
+        to = self.table[letter]
         if letter in GAPS:
-            return "have gaps, which are left out" if not self.table[letter] else f"write gaps as {letter!r}"
-        if self.table[letter] == letter.upper():
-            return "have lower case, read as upper case"
-        return f"contain {letter.upper()}, scored as {self.table[letter]}"
+            return ("gaps", "left out") if not to else (f"gaps as {letter!r}", f"read as {to!r}")
+        return ("lower case", "read as upper case") if to == letter.upper() else (letter.upper(), f"scored as {to}")
 
 
 def respelling(spelling: str, alphabet: Sequence[Hashable] | None = None, aligned: bool = False) -> Respelling | None:
