@@ -120,10 +120,8 @@ def respelling(spelling: str, alphabet: Sequence[Hashable] | None = None, aligne
 
 def is_nucleic(sequences: Sequence[str]) -> bool:
     """Whether all letters but gaps are codes of nucleotides, nine of ten those of one nucleotide or N."""
-    counts: Counter[str] = Counter()
-    for string in sequences:
-        counts.update(string)
-    letters = {letter: n for letter, n in counts.items() if letter not in GAPS}
+    text = "".join(sequences)
+    letters = {letter: text.count(letter) for letter in set(text) - set(GAPS)}
     plain = sum(n for letter, n in letters.items() if letter.upper() in NUCLEIC)
     codes = "ACGTURYSWKMBDHVN"
     return all(letter.upper() in codes for letter in letters) and 10 * plain >= 9 * sum(letters.values()) > 0
@@ -135,10 +133,8 @@ def are_aligned(sequences: Sequence[str]) -> bool:
         gap in string for gap in GAPS for string in sequences
     ):
         return False
-    whole = set(range(len(sequences[0])))
-    for string in sequences:
-        whole -= {k for k in whole if string[k] in GAPS}
-    return bool(whole)
+    rows = code_points(sequences).codes.reshape(len(sequences), -1)
+    return bool((~np.isin(rows, [ord(gap) for gap in GAPS])).all(axis=0).any())
 
 
 def strings_or_tokens(objects: list[Any], name: str) -> list[Any]:
