@@ -87,7 +87,7 @@ def few_labels(draws: int) -> None:
             for k, (beta, labeling, weight) in enumerate(
                 [(1.0, "majority", 1.0), (0.1, "learned", 1.0), (0.1, "learned", 5.0)]
             ):
-                clf = PrototypeClassifier(map_, beta, labeling, None)
+                clf = PrototypeClassifier(map_, beta, labeling, None, unlabeled=-1)
                 clf.fit(data.X, y, sample_weight=np.where(known, weight, 1.0))
                 scores[k, draw] = clf.score(data.X[rest], data.y[rest])
         gains = [f"{as_mean(row)} (gain {as_mean(row - scores[0])})" for row in scores[1:]]

@@ -23,7 +23,6 @@ from medianmap.readers import read
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    optional("dnaio")
     monkeypatch.chdir(tmp_path)
     write_words()
     return tmp_path

@@ -35,7 +35,7 @@ def proteins():
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
     """What users have before they read the help."""
-    for module in ("dnaio", "Bio", "matplotlib"):
+    for module in ("Bio", "matplotlib"):
         optional(module)
     folder = tmp_path_factory.mktemp("examples")
     strings, ids = proteins(), [f"p{k}" for k in range(120)]

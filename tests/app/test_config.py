@@ -18,7 +18,7 @@ VALUES = st.recursive(
 )
 SETTINGS = st.builds(
     FitSettings,
-    input=TEXT,
+    input=TEXT.map("/".__add__),  # relative ones are rewritten from folder to folder
     map=st.sampled_from(["som", "gas", "kmeans"]),
     grid=st.none() | st.tuples(NUMBERS, NUMBERS) | st.tuples(NUMBERS, NUMBERS, NUMBERS),
     lattice=st.none() | TEXT,
@@ -46,7 +46,7 @@ def file(tmp_path_factory):
 
 @given(settings=SETTINGS)
 def test_what_is_written_reads_back(settings, file):
-    text = config_text(settings, {"objects": 3, "sha256": "ab"})
+    text = config_text(settings, {"objects": 3, "sha256": "ab"}, file.parent)
     file.write_text(text, encoding="utf-8", newline="")
     found, recorded = read_config(file)
     assert FitSettings(**found) == settings

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.extras import optional
 
 from medianmap import as_dissimilarity
 from medianmap.app.main import main
@@ -16,7 +15,6 @@ FASTA = ">one\nACGT\n>two\nACT\n>three\nGGGT\n"
 
 @pytest.fixture
 def fasta(tmp_path, monkeypatch):
-    optional("dnaio")
     (tmp_path / "s.fasta").write_text(FASTA)
     monkeypatch.chdir(tmp_path)
     return "s.fasta"
@@ -35,7 +33,11 @@ def test_sequences_become_a_store(fasta, capsys):
     source = as_dissimilarity("D.npy")
     assert source.ids == ["one", "two", "three"]
     np.testing.assert_array_equal(source.D, np.array([[0, 2, 3], [2, 0, 5], [3, 5, 0]], np.float32))
-    assert json.loads(Path("D.npy.json").read_text())["parameters"] == {"indel": 2, "substitution": 1.5}
+    assert json.loads(Path("D.npy.json").read_text())["parameters"] == {
+        "indel": 2,
+        "substitution": 1.5,
+        "spelling": "dna",
+    }
     assert run(*args) == 2
     assert "another dtype" in capsys.readouterr().err
     assert run(*args, "--restart") == 0
@@ -81,10 +83,10 @@ def test_an_illegal_letter_is_found_in_its_record(fasta, capsys):
     Path("odd.fasta").write_text(">one\nACGT\n>two\nAC1T\n>three\nacgt\n")
     args = ("odd.fasta", "--metric", "edit", "--param", "alphabet=dna", "-o", "D.npy")
     assert run(*args) == 2
-    assert "X[1] ('two') has '1' at position 2" in capsys.readouterr().err
+    assert "object 1 ('two') has '1' at position 2" in capsys.readouterr().err
     Path("odd.fasta").write_text(">one\nACGT\n>three\nacgt\n")
-    assert run(*args) == 2
-    assert re.search(r"X\[1\] \('three'\) has 'a'.*; write letters in upper case", capsys.readouterr().err)
+    assert run(*args, "--param", "spelling=exact") == 2
+    assert re.search(r"object 1 \('three'\) has 'a'.*; write letters in upper case", capsys.readouterr().err)
 
 
 def test_ctrl_c_says_how_to_go_on(fasta, capsys, monkeypatch):

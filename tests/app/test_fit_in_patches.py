@@ -31,7 +31,6 @@ def run(*args):
 def words(tmp_path):
     rng = np.random.default_rng(4)
     path = tmp_path / "words.fasta"
-    optional("dnaio")
     path.write_text("".join(f">w{k}\n{''.join(rng.choice(list('ACGT'), 6 + k % 4))}\n" for k in range(300)))
     return path
 
@@ -113,7 +112,7 @@ def test_the_configuration_repeats_the_run(how, words, tmp_path, monkeypatch):
     assert run("words.fasta", *GAS, *how, "--param", "indel=2", "--seed", 3, "-o", "out").exit_code == 0
     config = tomllib.loads((tmp_path / "out/config.toml").read_text())
     assert (config["map"], config["k"], config["patch"], config["seed"]) == ("gas", 4, 50, 3)
-    assert (config["params"], config["data"]["objects"]) == ({"indel": 2}, 300)
+    assert (config["params"], config["data"]["objects"]) == ({"indel": 2, "spelling": "dna"}, 300)
     assert (config["tree"], config["stream"]) == ("--tree" in how, "--stream" in how)
     assert run("--config", "out/config.toml", "-o", "again").exit_code == 0
     for name in ("model.mmap", "assignments.tsv", "summary.json", "config.toml"):
@@ -190,7 +189,7 @@ def test_odd_names_of_files(tmp_path, monkeypatch, name):
     done = run("--metric", "edit", "--map", "gas", "-k", 3, "--patch", 20, "--stream", "-o", "out", "--", name)
     assert done.exit_code == 0, (done.output, done.exception)
     text = (tmp_path / "out/config.toml").read_bytes().decode()
-    assert tomllib.loads(text)["input"] == name.encode("utf-8", "replace").decode()
+    assert tomllib.loads(text)["input"] == "../" + name.encode("utf-8", "replace").decode()
     if name == "-x.txt":
         assert run("--config", "out/config.toml", "-o", "again").exit_code == 0
 

@@ -9,14 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.extras import optional
 from support.fits import fit, run, write_words
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """An empty folder with words.fasta in it."""
-    optional("dnaio")
     monkeypatch.chdir(tmp_path)
     write_words()
     return tmp_path
@@ -82,11 +80,15 @@ BAD = {
     "no such column": (["words.fasta", "--labels", "colour"], "sequences have no columns"),
     "no such word": (["words.fasta", "--labels", "header:9"], "no header in words.fasta has it"),
     "no such key": (["words.fasta", "--labels", "header:kind"], "no header in words.fasta has it"),
-    "unknown ids": (["words.fasta", "--labels", "unknown.tsv"], "1 of its 2 ids are not in words.fasta: 'zz'"),
+    "unknown ids": (
+        ["words.fasta", "--labels", "unknown.tsv", "--strict"],
+        "35 of the 36 points of words.fasta are not in it: 'w1'.*--strict",
+    ),
+    "no such column of a file": (["words.fasta", "--labels", "named.tsv:kind"], "no column 'kind'; choose one of"),
     "no known id": (["words.fasta", "--labels", "none.tsv"], "none of its 1 ids is in words.fasta"),
     "a label twice": (["words.fasta", "--labels", "again.tsv"], "line 2 names 'w0' a second time"),
     "labels of no point": (["words.fasta", "--labels", "na.tsv", "--beta", "0.5"], "no point has a label"),
-    "metric of vectors": (["words.fasta", "--metric", "cosine"], "words.fasta: X holds strings"),
+    "metric of vectors": (["words.fasta", "--metric", "cosine"], "words.fasta: these are strings"),
     "metric of a matrix": (["D.npy", "--metric", "edit"], "D.npy holds dissimilarities already"),
     "no matrix": (["words.fasta", "--metric", "precomputed"], "no square matrix of dissimilarities"),
     "NaN": (["nan.npy"], r"1 entry is NaN \(first D\[1, 2\]\)"),
@@ -108,7 +110,8 @@ BAD = {
 def test_a_mistake_is_one_sentence_and_leaves_nothing(case, here, capsys):
     for name, text in {
         "empty.fasta": "", "twice.fasta": ">a\nACD\n>b\nACE\n>a\nAAA\n", "unknown.tsv": "zz\tx\nw0\ty\n",
-        "none.tsv": "zz\tx\n", "again.tsv": "w0\tx\nw0\ty\n", "na.tsv": "w0\tNA\n", "key.toml": "colour = 1\n",
+        "none.tsv": "zz\tx\n", "again.tsv": "w0\tx\nw0\ty\n", "named.tsv": "id\tx\nw0\ty\n",
+        "na.tsv": "w0\tNA\n", "key.toml": "colour = 1\n",
         "type.toml": "k = '3'\n", "flag.toml": "seed = true\n", "syntax.toml": "k =\n", "map.toml": "map = 'tree'\n",
     }.items():  # fmt: skip
         Path(name).write_text(text)

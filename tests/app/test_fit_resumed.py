@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.extras import optional
 from support.fits import IDS, WORDS, Stops, contents, fit, rows, run, write_words
 
 from medianmap import load
@@ -24,7 +23,6 @@ from medianmap.readers import write_phylip
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """An empty folder with words.fasta in it."""
-    optional("dnaio")
     monkeypatch.chdir(tmp_path)
     write_words()
     return tmp_path

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.extras import optional
 from support.fits import IDS, KIND, WORDS, fit, rows, run, write_words
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, load, save
@@ -23,7 +22,6 @@ NEW = ["ACDDCA", "EFGEFGE", "HIKKIH", "ACEGHK", WORDS[7]]
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A folder with words.fasta, new.fasta, and nothing else."""
-    optional("dnaio")
     monkeypatch.chdir(tmp_path)
     write_words()
     Path("new.fasta").write_text("".join(f">n{k}\n{word}\n" for k, word in enumerate(NEW)))
@@ -99,7 +97,9 @@ def test_data_that_have_moved(here, capsys, monkeypatch):
     assert fit("--map", "kmeans", "-k", "3", "-q", "-o", "map") == 0
     Path("below").mkdir()
     monkeypatch.chdir("below")
-    said = "map/config.toml names the data words.fasta, which are not there; run this where they are, or give INPUT."
+    assert run("report", "../map/model.mmap", "-q", "-o", "r.html") == 0  # config.toml says where they are from itself
+    Path("../words.fasta").rename("words.fasta")
+    said = "map/config.toml names the data ../words.fasta, which are not there; put them there, or give INPUT."
     for args in (("report", "../map/model.mmap"), ("plot", "../map/model.mmap", "-o", "p.svg"),
                  ("fit", "--config", "../map/config.toml", "-o", "new")):  # fmt: skip
         assert run(*args) == 2

@@ -34,7 +34,6 @@ def words(tmp_path, monkeypatch):
 
 
 def test_a_stream_of_sequences(words, capsys):
-    optional("dnaio")
     Path("words.fasta").write_text("".join(f">{n} word\n{w}\n" for n, w in zip(NAMES, WORDS, strict=True)))
     assert run("model.mmap", "words.fasta", "-o", "out.tsv", "--threads", "2", "--block", "16") == 0
     said = capsys.readouterr().out
@@ -129,7 +128,6 @@ def test_how_long_a_file_is(put):
 
 
 def test_standard_input(words, monkeypatch):
-    optional("dnaio")
     content = "".join(f">{n}\n{w}\n" for n, w in zip(NAMES, WORDS, strict=True)).encode()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     assert run("model.mmap", "-", "-o", "out.tsv") == 0

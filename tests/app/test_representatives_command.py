@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.extras import optional
 
 import medianmap.explore.representatives
 from medianmap import all_pairs
@@ -28,7 +27,6 @@ FILES = ["coverage.tsv", "members.tsv", "representatives.fasta", "representative
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    optional("dnaio")
     (tmp_path / "s.fasta").write_text(FASTA)
     (tmp_path / "c.tsv").write_text(TABLE)
     (tmp_path / "c.clstr").write_text(CLSTR)
@@ -62,7 +60,7 @@ def test_the_configuration_repeats_the_run(folder):
                "-o", "one two") == 0  # fmt: skip
     text = Path("one two/config.toml").read_text()
     config = tomllib.loads(text)
-    assert (config["metric"], config["params"], config["max_members"]) == ("edit", {"indel": 2}, 2)
+    assert (config["metric"], config["params"], config["max_members"]) == ("edit", {"indel": 2, "spelling": "dna"}, 2)
     assert config["data"]["sha256"] == hashlib.sha256(FASTA.encode()).hexdigest()
     words = shlex.split(text.splitlines()[0].removeprefix("# "))
     assert words[:2] == ["medianmap", "representatives"]

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import Bunch
 
-from medianmap.core.labels import UNSEEN, LabelVectors, as_label_vectors, class_numbers, is_unlabelled, training_labels
+from medianmap.core.labels import (
+    UNSEEN,
+    LabelVectors,
+    as_label_vectors,
+    class_numbers,
+    is_unlabelled,
+    training_labels,
+    without_marks,
+)
 
 GAP = [0, 1, -1, 1]  # the class numbers of four points, the third without label
 
@@ -118,11 +126,34 @@ def test_numbers_of_known_and_unknown_classes_in_any_order():
 
 
 def test_a_single_value_is_missing_or_not():
-    missing = [None, np.nan, float("nan"), -1, -1.0, np.int8(-1), pd.NA, pd.NaT, np.datetime64("NaT"), np.ma.masked]
+    missing = [None, np.nan, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), np.ma.masked]
     assert all(map(is_unlabelled, missing))
-    assert not any(map(is_unlabelled, ["", "-1", 0, False, b"", np.datetime64("2020"), 1.5]))
+    assert not any(map(is_unlabelled, ["", "-1", -1, -1.0, np.int8(-1), 0, False, b"", np.datetime64("2020"), 1.5]))
 
 
 def test_no_class_at_all_has_no_numbers():
     nothing = LabelVectors(np.empty(0), np.zeros((2, 0)), np.zeros(2, bool))
     assert nothing.numbers.tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_marks_become_missing_labels_whatever_holds_them(kind):
+    y = HARD[kind]
+    assert without_marks(y, None) is y
+    labels = as_label_vectors(without_marks(y, "no such label"), 4)
+    assert labels.numbers.tolist() == GAP
+    mark = labels.classes[0]
+    if labels.classes.dtype.kind != "M":
+        assert as_label_vectors(without_marks(y, mark), 4).known.tolist() == [False, True, False, True]
+
+
+def test_marked_rows_of_shares_are_missing():
+    rows = [[3, 1], [-1, -1], None, [1, 3]]
+    frame = pd.DataFrame([[3, 1], [-1, -1], [np.nan, np.nan], [1, 3]], columns=["a", "b"])
+    for y in (rows, frame, frame.to_numpy(), np.ma.masked_invalid(frame.to_numpy())):
+        labels = as_label_vectors(without_marks(y, -1), 4)
+        assert labels.known.tolist() == [True, False, False, True]
+        np.testing.assert_allclose(labels.y[[0, 3]], [[0.75, 0.25], [0.25, 0.75]])
+        with pytest.raises(ValueError, match=r"y\[1, 0\] is -1"):
+            as_label_vectors(y, 4)
+    assert as_label_vectors(without_marks(frame, -1), 4).classes.tolist() == ["a", "b"]

@@ -34,11 +34,11 @@ BAD = {
     "too short": (lambda: classifier().fit(X, Y[:5]), "y holds 5 labels, but X holds 12 data points"),
     "too long": (lambda: classifier().fit(X, np.zeros(13)), "y holds 13 labels, but X holds 12"),
     "3-D": (lambda: classifier().fit(X, np.zeros((12, 2, 2))), "y"),
-    "all -1": (lambda: classifier().fit(X, np.full(12, -1)), "No data point is labelled: y holds only -1, None or NaN"),
+    "none": (lambda: classifier().fit(X, np.full(12, np.nan)), "No data point is labelled: y holds only None or NaN"),
     "all None": (lambda: classifier().fit(X, [None] * 12), "No data point is labelled"),
     "all NaN rows": (lambda: classifier().fit(X, np.full((12, 2), np.nan)), "No data point is labelled"),
     "labelled ones have no weight": (
-        lambda: classifier().fit(X, [0, 1, *[-1] * 10], sample_weight=[0, 0, *[1] * 10]),
+        lambda: classifier().fit(X, [0, 1, *[None] * 10], sample_weight=[0, 0, *[1] * 10]),
         "those that y labels have weight 0",
     ),
     "infinite": (lambda: classifier().fit(X, np.where(np.arange(12) == 4, np.inf, 1.0)), r"y\[4\] is infinite"),
@@ -52,11 +52,11 @@ BAD = {
     "sparse": (lambda: classifier().fit(X, __import__("scipy.sparse").sparse.eye_array(12)), "y is sparse"),
     "not a map": (lambda: PrototypeClassifier(3).fit(X, Y), "estimator is a int; pass one of medianmap's maps"),
     "score without labels": (
-        lambda: classifier().fit(X, Y).score(X, np.full(12, -1)),
-        "no accuracy without labelled points: y holds only -1, None or NaN",
+        lambda: classifier().fit(X, Y).score(X, np.full(12, np.nan)),
+        "no accuracy without labelled points: y holds only None or NaN",
     ),
     "score of points without weight": (
-        lambda: classifier().fit(X, Y).score(X, [0, *[-1] * 11], [0, *[1] * 11]),
+        lambda: classifier().fit(X, Y).score(X, [0, *[None] * 11], [0, *[1] * 11]),
         "no accuracy without labelled points: those that y labels have weight 0",
     ),
     "score of wrong length": (lambda: classifier().fit(X, Y).score(X, Y[:3]), "y holds 3 labels"),
@@ -93,9 +93,9 @@ def test_a_failed_fit_leaves_the_earlier_one():
     np.testing.assert_array_equal(clf.predict(X), before)
 
 
-@pytest.mark.parametrize("y", [np.ones(12), ["only"] * 12, np.where(Y == 0, -1, 1)], ids=["one", "word", "minus one"])
+@pytest.mark.parametrize("y", [np.ones(12), ["only"] * 12, np.where(Y == 0, np.nan, 1)], ids=["one", "word", "nan"])
 def test_a_single_class_is_allowed_with_a_warning(y):
-    with pytest.warns(UserWarning, match="All labelled points have one class, .*-1 means 'not labelled'"):
+    with pytest.warns(UserWarning, match="All labelled points have one class, "):
         clf = classifier().fit(X, y)
     assert len(set(clf.predict(X).tolist())) == 1
 

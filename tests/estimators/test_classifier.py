@@ -43,14 +43,12 @@ CHECKED = [
     PrototypeClassifier(MedianKMeans(5, random_state=0)),
     PrototypeClassifier(MedianSOM((1, 5), n_epochs=10, random_state=0)),
     PrototypeClassifier(MedianNeuralGas(5, n_epochs=10, metric="precomputed", random_state=0)),
+    PrototypeClassifier(MedianNeuralGas(5)),  # nothing but its defaults: the checks set random_state
 ]
 
 
 def expected_failures(classifier):
-    failures = {
-        "check_classifiers_classes": "its last problem has the classes -1 and 1, but -1 means 'not labelled', as in "
-        "scikit-learn's own semi-supervised classifiers, which the check knows by name"
-    }
+    failures = {}
     if not get_tags(classifier).input_tags.pairwise and not isinstance(classifier.estimator, BatchSOM | MedianSOM):
         failures["check_sample_weight_equivalence_on_dense_data"] = "random starts and exchanges draw from N points"
     return failures
@@ -102,7 +100,8 @@ def test_points_without_label(missing, rng):
     known = np.arange(90) < 9
     values = codes.tolist() if isinstance(missing, int) else [["ant", "bee", "cat"][c] for c in codes]
     y = [value if k else missing for value, k in zip(values, known, strict=True)]
-    clf = PrototypeClassifier(MedianNeuralGas(6, n_epochs=20, random_state=0)).fit(X, y)
+    mark = -1 if isinstance(missing, int) else None
+    clf = PrototypeClassifier(MedianNeuralGas(6, n_epochs=20, random_state=0), unlabeled=mark).fit(X, y)
     assert len(clf.classes_) == 3
     np.testing.assert_array_equal(clf.predict(X), np.asarray(values))
     assert clf.score(X, y) == 1.0  # the nine that have a label
@@ -110,7 +109,7 @@ def test_points_without_label(missing, rng):
 
 def test_one_labelled_point_of_each_class_is_enough(rng):
     X, codes = three_clouds(rng)
-    y = np.full(90, -1)
+    y = np.full(90, np.nan)
     y[:3] = codes[:3]
     for labeling in LABELINGS:
         clf = PrototypeClassifier(MedianKMeans(3, n_init=10, random_state=0), 0.9, labeling=labeling).fit(X, y)
@@ -227,7 +226,34 @@ def test_pipelines_and_cross_validation():
     clf = make_pipeline(StandardScaler(), PrototypeClassifier(BatchNeuralGas(6, n_epochs=30, random_state=0)))
     assert cross_val_score(clf, iris.X, iris.y, cv=3).mean() > 0.85
     partly = np.where(np.arange(150) % 2, iris.y, -1)
-    assert cross_val_score(clf, iris.X, partly, cv=3).mean() > 0.85  # unlabelled points are no mistakes
+    marked = clf.set_params(prototypeclassifier__unlabeled=-1)
+    assert cross_val_score(marked, iris.X, partly, cv=3).mean() > 0.85  # unlabelled points are no mistakes
+
+
+def test_minus_one_is_a_class_unless_it_is_said_to_mark_points_without_label(rng):
+    X = rng.normal(size=(60, 2))
+    y = np.where(np.arange(60) % 2, -1, 1)  # two classes, and X knows nothing of them
+    plain = PrototypeClassifier(MedianKMeans(4, random_state=0))
+    assert plain.fit(X, y).classes_.tolist() == [-1, 1]
+    assert cross_val_score(plain, X, y, cv=3).mean() < 0.8
+    marked = PrototypeClassifier(MedianKMeans(4, random_state=0), unlabeled=1)
+    with pytest.warns(UserWarning, match="All labelled points have one class, -1"):
+        assert marked.fit(X, y).classes_.tolist() == [-1]
+    named = PrototypeClassifier(MedianKMeans(4, random_state=0), unlabeled="?")
+    assert named.fit(X, ["?", "a", "b"] * 20).classes_.tolist() == ["a", "b"]
+
+
+def test_random_state_is_passed_on(rng):
+    X, y = three_clouds(rng)
+    for map_ in (MedianNeuralGas(6, n_epochs=10), PatchClusterer(MedianNeuralGas(6, n_epochs=10), patch_size=30)):
+        found = [
+            PrototypeClassifier(map_, random_state=seed).fit(X, y).estimator_.medoid_indices_ for seed in (0, 0, 1)
+        ]
+        np.testing.assert_array_equal(found[0], found[1])
+        assert not np.array_equal(found[0], found[2])
+    seeded = PatchClusterer(MedianNeuralGas(6, n_epochs=10), patch_size=30, random_state=5).fit(X)
+    inner = PatchClusterer(MedianNeuralGas(6, n_epochs=10, random_state=5), patch_size=30).fit(X)
+    np.testing.assert_array_equal(seeded.medoid_indices_, inner.medoid_indices_)
 
 
 def test_strings_are_classified_by_an_edit_distance(tmp_path):
@@ -282,7 +308,7 @@ def test_a_point_without_weight_labels_no_prototype():
 
 def test_accuracy_is_by_weight(rng):
     X, y = three_clouds(rng, n=30)
-    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0)).fit(X, y)
+    clf = PrototypeClassifier(BatchKMeans(3, n_init=5, random_state=0), unlabeled=-1).fit(X, y)
     noted = y.copy()
     noted[:2] = (y[:2] + 1) % 3
     noted[2] = -1

@@ -59,7 +59,7 @@ def test_warm_starts_are_fixed_points_of_every_beta_and_much_shorter():
 
 def test_precomputed_sources_weights_and_unlabelled_points(rng):
     D = blob_distances(rng, n=60)
-    y = np.where(np.arange(60) % 3 == 0, -1, (D[0] > np.median(D[0])).astype(int))
+    y = np.where(np.arange(60) % 3 == 0, np.nan, (D[0] > np.median(D[0])).astype(int))
     m = rng.integers(1, 3, 60).astype(float)
     clf = PrototypeClassifier(MedianKMeans(4, metric="precomputed", random_state=0))
     by_matrix = beta_path(clf, D, y, [0.5], cv=3, sample_weight=m)
@@ -179,13 +179,13 @@ def test_mistakes_are_said(rng):
             beta_path(clf, D, np.arange(20) % 2, betas)
     with pytest.raises(ValueError, match="cv holds no splits"):
         beta_path(clf, D, np.arange(20) % 2, cv=[])
-    with pytest.raises(ValueError, match="No data point is labelled: y holds only -1, None or NaN"):
+    with pytest.raises(ValueError, match="No data point is labelled: y holds only None or NaN"):
         beta_path(clf, D, [None] * 20)
     halves = [(np.arange(10), np.arange(10, 20))]
     with pytest.raises(ValueError, match="Split 0 has no labelled point to judge: those that y labels have weight 0"):
         beta_path(clf, D, np.arange(20) % 2, cv=halves, sample_weight=[1] * 10 + [0] * 10)
     with pytest.raises(ValueError, match="Split 0 has no labelled point to learn from: y holds only"):
-        beta_path(clf, D, [-1] * 10 + [0, 1] * 5, cv=halves)
+        beta_path(clf, D, [None] * 10 + [0, 1] * 5, cv=halves)
     with pytest.raises(ValueError, match="n_clusters = 11 exceeds n_samples = 10"):
         beta_path(PrototypeClassifier(MedianKMeans(11, metric="precomputed")), D, np.arange(20) % 2, cv=halves)
     with pytest.raises(ValueError, match="X is a source of dissimilarities"):
@@ -200,8 +200,8 @@ def test_mistakes_are_said(rng):
         beta_path(PrototypeClassifier(PatchClusterer(clf.estimator)), D, np.arange(20) % 2)
     with pytest.raises(ValueError, match=r"beta is 0; .*\(0, 1\]"):
         beta_path(clf, D, np.arange(20) % 2, [0.5, 0])
-    with pytest.raises(ValueError, match="Split 0 has no labelled point to judge: y holds only -1"):
-        beta_path(clf, D, [0, 1] + [-1] * 18, cv=[(np.arange(10), np.arange(10, 20))])
+    with pytest.raises(ValueError, match="Split 0 has no labelled point to judge: y holds only None"):
+        beta_path(clf, D, [0, 1] + [None] * 18, cv=[(np.arange(10), np.arange(10, 20))])
 
 
 def test_the_display_draws_the_paths(rng, tmp_path):

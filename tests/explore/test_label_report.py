@@ -102,7 +102,7 @@ def test_every_unlabelled_point_is_named_once(rng):
     X, y = rng.normal(size=(40, 2)), rng.integers(3, size=40)
     y[10:] = -1
     y[:3] = 0, 1, 2
-    clf = PrototypeClassifier(BatchKMeans(5, random_state=0)).fit(X, y)
+    clf = PrototypeClassifier(BatchKMeans(5, random_state=0), unlabeled=-1).fit(X, y)
     assert sorted(label_next(clf, X, y, n_points=100)["point"]) == list(range(10, 40))
     assert len(label_next(clf, X, y, n_points=4)) == 4
 
@@ -112,7 +112,7 @@ def test_asking_beats_random_labels():
 
     def accuracy(y):
         map_ = MedianNeuralGas(30, n_epochs=20, metric="sqeuclidean", random_state=0)
-        clf = PrototypeClassifier(map_, 1.0, labeling="majority").fit(data.X, y)
+        clf = PrototypeClassifier(map_, 1.0, labeling="majority", unlabeled=-1).fit(data.X, y)
         return clf, clf.score(data.X, data.y)
 
     gains = []

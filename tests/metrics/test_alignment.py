@@ -162,8 +162,11 @@ def test_a_matrix_of_ones_own_needs_no_extra():
 @pytest.mark.parametrize(
     ("objects", "params", "message"),
     [
-        (["HEAG", "HEUG"], {}, r"X\[1\] has 'U' at position 2"),
-        (["HEAG", "heag"], {}, r"X\[1\] has 'h' at position 0"),
+        (["HEAG", "HEUG"], {"spelling": "exact"}, r"X\[1\] has 'U' at position 2.*unknown='X'"),
+        (["HEAG", "heag"], {"spelling": "exact"}, r"X\[1\] has 'h' at position 0"),
+        (["HEAG", "HE?G"], {}, r"X\[1\] has '\?' at position 2.*unknown='X'"),
+        (["HEAG", "-.-"], {}, r"X\[1\] is an empty sequence"),
+        (["HEAG"], {"spelling": "loose"}, "spelling is 'loose'; choose one of 'auto', 'exact'"),
         (["HEAG", ""], {}, r"X\[1\] is an empty sequence"),
         (["HEAG", "XX"], {}, r"X\[1\] scores -2 with itself"),
         (["HEAG", "HE"], {"mode": "aligned", "rule": "kimura"}, r"X\[1\] has 2 columns but X\[0\] has 4"),
@@ -186,16 +189,44 @@ def test_mistakes_are_named(objects, params, message):
 
 
 def test_the_missing_extra_is_one_sentence(monkeypatch):
-    from medianmap.metrics import alignment
     from medianmap.utils import loading as extras
 
     def nothing(name):
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(extras, "import_module", nothing)
-    alignment._named_matrix.cache_clear()
-    with pytest.raises(ModuleNotFoundError, match=r"'alignment' needs Bio; .* pip install 'medianmap\[bio\]'"):
-        MedianKMeans(1, metric="alignment").fit(["HEAG"])
+    monkeypatch.setattr(simd, "available", lambda: False)
+    simd._named_matrix.cache_clear()
+    MedianKMeans(1, metric="alignment").fit(["HEAG"])  # BLOSUM62 and a compiled loop need no extra
+    with pytest.raises(ModuleNotFoundError, match=r"'PAM30' needs Bio; .* pip install 'medianmap\[bio\]'"):
+        MedianKMeans(1, metric="alignment", metric_params={"matrix": "PAM30"}).fit(["HEAG"])
+
+
+def test_blosum62_is_biopythons():
+    theirs = optional("Bio.Align.substitution_matrices").load("BLOSUM62")
+    letters, ours = simd._blosum62()
+    assert "".join(letters) == theirs.alphabet
+    np.testing.assert_array_equal(ours, np.array(theirs, float))
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [("heAG", "HEAG"), ("HE--AG..", "HEAG"), ("HEUG", "HECG"), ("uHOJ", "CHKL"), ("HEAG*", "HEAG"), ("XBZ*A", "XBZ*A")],
+)
+def test_letters_of_databases_are_read_as_their_usual_ones(written, read_as):
+    others = ["HEAGAWGHEE", "PAWHEAE", "MKV"]
+    given = as_dissimilarity([written, *others], "alignment").block(slice(None), slice(None))
+    plain = as_dissimilarity([read_as, *others], "alignment", metric_params={"spelling": "exact"})
+    np.testing.assert_array_equal(given, plain.block(slice(None), slice(None)))
+    fitted = MedianKMeans(4, metric="alignment", init=[0, 1, 2, 3]).fit([written, *others])
+    assert fitted.cluster_centers_[0] == written  # exemplars stay as they are
+
+
+def test_columns_of_an_alignment_may_have_their_gaps_as_dots():
+    rows = ["ACD.FG", "ac--FG", "AUD~EG"]
+    params = {"mode": "aligned", "rule": "p-distance"}
+    D = as_dissimilarity(rows, "alignment", metric_params=params).block(slice(None), slice(None))
+    np.testing.assert_allclose(D, [[0, 0, 1 / 5], [0, 0, 1 / 4], [1 / 5, 1 / 4, 0]])
 
 
 def test_globins_nearest_neighbours(shared_data):

@@ -36,6 +36,7 @@ CHECKED = [
     PatchClusterer(MedianKMeans(3, random_state=0), patch_size=20),
     PatchClusterer(BatchNeuralGas(3, n_epochs=10, random_state=0), patch_size=20),
     PatchClusterer(MedianKMeans(3, metric="precomputed", random_state=0), patch_size=1000),
+    PatchClusterer(MedianNeuralGas(3)),  # nothing but its defaults: the checks set random_state
 ]
 
 

@@ -154,7 +154,6 @@ def test_every_kind_of_objects(kind, of_words, tmp_path):
 
 
 def test_records_of_a_file_keep_their_ids(of_words, tmp_path):
-    optional("dnaio")
     fasta = tmp_path / "words.fasta"
     fasta.write_text("".join(f">{name} a word\n{word}\n" for name, word in zip(NAMES, WORDS, strict=True)))
     assign_all(of_words, iter_records(fasta), tmp_path / "out.tsv", block=32)

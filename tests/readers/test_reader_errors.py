@@ -49,8 +49,10 @@ BAD = {
     "bad alphabet": ("x.fasta", ">b\nACx\n", {"alphabet": ""}, "pass the letters allowed"),
     "no such word": ("x.fasta", ">a\nACGT\n", {"label": 1}, r"record 1 \('a'\) has 1 words in its header"),
     "label of sequences by name": ("x.fasta", ">a\nACGT\n", {"label": "family"}, "number of a word of the header"),
-    "umlauts in FASTA": ("x.fasta", ">a\nACGT\n>\u00fc\nAC\n".encode(), {}, "x.fasta: .* record 1 .*ASCII"),
-    "bad bytes in FASTA": ("x.fasta", b">a\nACGT\n>\xff\nAC\n", {}, "not ASCII.* 0xff"),
+    "umlauts in FASTA": ("x.fasta", ">a\nACGT\n>b\nA\u00fcC\n".encode(), {}, r"record 2 \('b'\) has 'ü' at position 2"),
+    "bad bytes in FASTA": ("x.fasta", b">a\nACGT\n>\xff\nAC\n", {}, "not UTF-8 text: line 3 has the byte 0xff"),
+    "qualities of FASTQ": ("x.fastq", "@a\nACG\n+\nII\n", {}, "line 4 is 'II'.*2 qualities for 3 letters.*line 1"),
+    "third line of FASTQ": ("x.fastq", "@a\nACG\nACG\nIII\n", {"format": "fastq"}, "line 3 is 'ACG'.*begins with"),
     # tables
     "illegal letter in a table": (
         "x.csv",
@@ -165,8 +167,8 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_one_clear_sentence(case, tmp_path):
     name, content, options, message = BAD[case]
-    if name.startswith(("x.fa", "x.h5ad")):
-        optional("dnaio" if name.startswith("x.fa") else "anndata")
+    if name.startswith("x.h5ad"):
+        optional("anndata")
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=message) as caught:
@@ -243,7 +245,7 @@ def test_a_flag_is_true_or_false(tmp_path, option):
         read(tmp_path / "w.csv", **{option: "maybe"})
 
 
-@pytest.mark.parametrize(("name", "module", "extra"), [("x.fasta", "dnaio", "seq"), ("x.h5ad", "anndata", "anndata")])
+@pytest.mark.parametrize(("name", "module", "extra"), [("x.h5ad", "anndata", "anndata")])
 def test_a_missing_extra_is_one_sentence(tmp_path, monkeypatch, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     (tmp_path / name).write_text(">a\nACGT\n")

@@ -28,7 +28,6 @@ FASTA = ">a1 first family\nAC\nGT\n\n>b2\tsecond\nTT GG\r\n"
 
 
 def test_fasta_keeps_ids_descriptions_and_letters(put):
-    optional("dnaio")
     found = read(put("x.fasta", FASTA))
     assert found.ids == ["a1", "b2"]
     assert found.objects == ["ACGT", "TTGG"]
@@ -37,20 +36,17 @@ def test_fasta_keeps_ids_descriptions_and_letters(put):
 
 
 def test_labels_of_sequences_are_a_word_of_the_header_or_a_function_of_it(put):
-    optional("dnaio")
     path = put("x.fa", FASTA)
     assert read(path, label=1).labels == ["first", "second"]
     assert read(path, label=lambda header: header[0]).labels == ["a", "b"]
 
 
 def test_fastq_is_read_as_sequences(put):
-    optional("dnaio")
     found = read(put("x.fq", "@r1 lane\nACGT\n+\nIIII\n@r2\nA\n+\nI\n"))
     assert (found.ids, found.objects, found.descriptions) == (["r1", "r2"], ["ACGT", "A"], ["lane", ""])
 
 
 def test_globins(shared_data):
-    optional("dnaio")
     found = read(shared_data / "globins.fasta", label=1, alphabet="protein")
     assert len(found) == 630
     counts = {name: found.labels.count(name) for name in set(found.labels)}
@@ -66,7 +62,6 @@ names = st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1, max_
 
 @given(st.dictionaries(names, st.text("ACGT", min_size=1, max_size=200), min_size=1, max_size=8), st.integers(1, 70))
 def test_fasta_round_trip(tmp_path_factory, entries, width):
-    optional("dnaio")
     path = tmp_path_factory.mktemp("fasta") / "x.fasta"
     lines = []
     for name, letters in entries.items():
@@ -139,8 +134,7 @@ def test_labels_before_the_numbers_are_not_taken_for_ids(put):
 def test_plain_numbers_are_vectors(put):
     found = read(put("x.txt", "1 2  3\n4 5 6\n"))
     np.testing.assert_array_equal(found.objects, [[1, 2, 3], [4, 5, 6]])
-    square = read(put("y.csv", "1,2\n3,4\n"))
-    assert (square.kind, square.note.split(",")[0]) == ("vectors", "square")
+    assert read(put("y.csv", "1,2\n3,4\n"), kind="vectors").objects.shape == (2, 2)
     assert isinstance(read(put("y.csv", "1,2\n3,4\n"), kind="matrix"), Matrix)
 
 
@@ -201,13 +195,11 @@ def test_gz_and_stdin_give_the_same(put, monkeypatch):
 
 
 def test_sequences_from_stdin(monkeypatch):
-    optional("dnaio")
     on_stdin(monkeypatch, FASTA)
     assert [r.id for r in iter_records("-")] == ["a1", "b2"]
 
 
 def test_contents_that_leave_no_doubt_need_no_ending(put):
-    optional("dnaio")
     assert read(put("sequences", FASTA)).ids == ["a1", "b2"]
     assert read(put("x.unknown", "@r\nA\n+\nI\n")).ids == ["r"]
     assert read(put("x.data", "a\tACGT\nb\tGG\n"), format="tsv").objects == ["ACGT", "GG"]
@@ -229,3 +221,33 @@ def test_records_have_a_length(put):
     found = read(put("x.txt", "one\ntwo\n"))
     assert isinstance(found, Records)
     assert len(found) == 2
+
+
+LETTERS = st.text("ACGTUNacgt*-.", min_size=1, max_size=30)
+
+
+@given(st.lists(st.tuples(st.text("abc |_0", max_size=8), LETTERS), min_size=1, max_size=6), st.integers(1, 9),
+       st.sampled_from(["\n", "\r\n"]), st.booleans())  # fmt: skip
+def test_fasta_is_read_as_dnaio_reads_it(tmp_path_factory, records, width, end, packed):
+    dnaio = optional("dnaio")
+    lines = []
+    for k, (description, letters) in enumerate(records):
+        lines += [f">r{k} {description}", *(letters[at : at + width] for at in range(0, len(letters), width)), ""]
+    path = tmp_path_factory.mktemp("fasta") / ("x.fa.gz" if packed else "x.fa")
+    text = end.join(lines).encode()
+    path.write_bytes(gzip.compress(text) if packed else text)
+    found = read(path)
+    with dnaio.open(path) as theirs:
+        expected = list(theirs)
+    assert found.objects == [record.sequence for record in expected]
+    assert found.ids == [record.name.split()[0] for record in expected]
+
+
+@given(st.lists(LETTERS, min_size=1, max_size=6), st.sampled_from(["\n", "\r\n"]))
+def test_fastq_is_read_as_dnaio_reads_it(tmp_path_factory, sequences, end):
+    dnaio = optional("dnaio")
+    path = tmp_path_factory.mktemp("fastq") / "x.fastq"
+    lines = [line for k, s in enumerate(sequences) for line in (f"@r{k}", s, "+", "@" * len(s))]
+    path.write_bytes(end.join([*lines, ""]).encode())
+    with dnaio.open(path) as theirs:
+        assert [record.object for record in iter_records(path)] == [record.sequence for record in theirs]

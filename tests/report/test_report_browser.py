@@ -473,3 +473,20 @@ def test_layers_and_given_distances(name, write, visit):
     assert [each for each in ("layer", "row", "column") if each in heads] == (
         ["layer", "row", "column"] if name == "layers" else []
     )
+
+
+def test_metadata_of_the_members_is_listed(write, visit):
+    words = ["heron", "herons", "hero", "quark", "quarks", "quart"]
+    som = MedianSOM((1, 2), metric="edit", random_state=0).fit(words)
+    content = page_shows(
+        som, words, ids=words, metadata={"year": [1990, 1991, None, 1992, 1990, 1993], HOSTILE[0]: words}
+    )
+    page = visit(write(content))
+    page.click(f"#n{som.predict(['hero'])[0]}")
+    assert page.locator("#panel table.members").first.locator("th").all_text_contents() == [
+        "id", "dissimilarity", "year", HOSTILE[0]
+    ]  # fmt: skip
+    cells = [row.split("\t") for row in page.locator("#panel table.members").first.inner_text().splitlines()[1:]]
+    assert {(row[0], row[2], row[3]) for row in cells} == {
+        ("heron", "1990", "heron"), ("herons", "1991", "herons"), ("hero", "–", "hero")
+    }  # fmt: skip

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import chain, islice
 from math import sqrt
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 SEQUENCES = ("fasta", "fastq")
 STREAMED = (*SEQUENCES, "table")
-NUCLEOTIDES = re.compile("[ACGTUN]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +31,9 @@ class Given:
 
     labels : one per point, None where a point has none; None altogether where there are no labels.
     sequences : whether they came as FASTA or FASTQ.
+    metadata : other columns of the file of labels, by name. notes : what is to be said of that file.
+    usual : the metric by which such points are usually compared, where the file says what they are.
+    read : how to read other such files, where that was guessed.
     """
 
     name: str
@@ -45,6 +46,10 @@ class Given:
     descriptions: list[str] | None = None
     labels: Labels | None = None
     note: str = ""
+    metadata: Mapping[str, Labels] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    usual: str = ""
+    read: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -81,8 +86,11 @@ def refuse_unknown(options: Mapping[str, Any]) -> None:
         raise ValueError(f"--read: there is no {unknown!r}; choose from {', '.join(known)}.")
 
 
-def read_given(file: str, options: Mapping[str, Any], labels: str | None = None) -> Given:
-    """The points in the file, read as `options` say, with their labels where `labels` says where these are."""
+def read_given(file: str, options: Mapping[str, Any], labels: str | None = None, strict: bool = False) -> Given:
+    """The points in the file, read as `options` say, with their labels where `labels` says where these are.
+
+    strict : whether points without a line in a file of labels, and lines without a point, are an error.
+    """
     from ..readers import Matrix
     from ..readers.labels import is_header_rule, is_labels_file
     from ..sources import as_dissimilarity, is_store
@@ -90,7 +98,7 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None)
     path, name = Path(file), "standard input" if file == "-" else file
     if file != "-" and not options and not path.is_dir() and is_store(path):
         stored = as_dissimilarity(path)
-        return _labelled(Given(name, _names(stored), "dissimilarities", source=stored), labels)
+        return _labelled(Given(name, _names(stored), "dissimilarities", source=stored), labels, strict)
     column = labels is not None and not is_labels_file(labels) and not is_header_rule(labels)
     sequences = format_in(file, options) in SEQUENCES
     if column and sequences:
@@ -106,10 +114,12 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None)
     else:
         sequences = sequences or (file == "-" and found.kind == "strings" and found.descriptions is not None)
         given = Given(name, found.ids, found.kind, found.objects, None, sequences, found.columns, found.descriptions,
-                      _own(found.labels), found.note)  # fmt: skip
+                      _own(found.labels), found.note, usual=found.usual)  # fmt: skip
+        if found.kind == "table" and found.columns is not None:
+            given = replace(given, read={"kind": "table", "columns": found.columns})
     if column and given.labels is None:
         raise ValueError(f"--labels {labels}: {name} has no such column, and there is no such file.")
-    return given if column else _labelled(given, labels)
+    return given if column else _labelled(given, labels, strict)
 
 
 def format_in(file: str | Path, options: Mapping[str, Any]) -> str:
@@ -134,7 +144,7 @@ def length_of(file: str | Path, format_: str) -> int:
         return sum(1 for _ in opened.stream) // (4 if format_ == "fastq" else 1)
 
 
-def _labelled(given: Given, labels: str | None) -> Given:
+def _labelled(given: Given, labels: str | None, strict: bool) -> Given:
     from ..readers.labels import from_file, from_headers, is_header_rule, is_labels_file
 
     if labels is None:
@@ -142,7 +152,8 @@ def _labelled(given: Given, labels: str | None) -> Given:
     if is_header_rule(labels):
         return replace(given, labels=from_headers(labels, given.descriptions, given.name))
     if is_labels_file(labels):
-        return replace(given, labels=from_file(labels, given.ids, given.name))
+        found = from_file(labels, given.ids, given.name, strict)
+        return replace(given, labels=found.labels, metadata=found.columns, notes=found.notes)
     raise ValueError(f"--labels {labels}: there is no such file, and {given.name} has no columns.")
 
 
@@ -189,12 +200,14 @@ class ObjectStream(Iterator[Any]):
         if not self._first:
             raise ValueError(f"{name} holds no records; check that this is the right file.")
         ids, objects = [each.id for each in self._first], [each.object for each in self._first]
+        if isinstance(objects[0], tuple):
+            raise ValueError(f"{name} is a table with categories or missing values, which is no stream; drop --stream.")
         kind = "strings" if isinstance(objects[0], str) else "vectors"
         self.head = Given(name, ids, kind, objects if kind == "strings" else np.array(objects),
                           sequences=self.format in SEQUENCES)  # fmt: skip
         if kind == "vectors" and "kind" not in self.read and _begins_a_matrix(self.head.objects):
             raise ValueError(
-                f"{name} begins like a matrix of dissimilarities (a diagonal of zeros), which is no stream; "
+                f"{name} begins like a matrix of dissimilarities or similarities, which is no stream; "
                 "drop --stream, or, if these are vectors, pass --read kind=vectors."
             )
         self._left = chain(self._first, self._records)
@@ -222,39 +235,84 @@ class ObjectStream(Iterator[Any]):
 
 
 def _begins_a_matrix(rows: Any) -> bool:
-    """Whether rows (n, M) could begin an M x M matrix: nothing negative, zeros on the diagonal, no row of zeros."""
+    """Whether rows (n, M) could begin an M x M matrix: nothing negative and no row of zeros, as `judge_square` says."""
+    from ..sources.squares import judge_square
+
     n, M = rows.shape
-    return n <= M > 2 and bool((rows >= 0).all() and (rows.diagonal() == 0).all() and rows.any(axis=1).all())
+    if not n <= M > 2 or (rows < 0).any() or not rows.any(axis=1).all():
+        return False
+    verdict = judge_square(rows[:, :n])
+    return verdict.kind == "dissimilarities" or (verdict.similarity is not None and verdict.symmetric)
+
+
+def data_in(settings: FitSettings) -> Given | ObjectStream:
+    """The data of a fit: all of them, or the stream that the settings ask for."""
+    if settings.stream:
+        return ObjectStream(settings)
+    return read_given(settings.input, settings.read, settings.labels, settings.strict)
 
 
 # --- what suits the points where the settings leave it open: metric, number of prototypes, patches
 
 
-def chosen_metric(given: Given, metric: str | None) -> str:
-    """`metric`, or the usual one for such points, which is said on stderr; ValueError if it does not fit them."""
+def chosen_metric(given: Given, metric: str | None, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The metric with its parameters, or the usual ones for such points, which is said on stderr.
+
+    ValueError if they do not fit the points.
+    """
+    chosen, settled, notes = settled_metric(given, metric, params)
+    for each in notes if given.source is None else ():
+        note(each)
+    return chosen, settled
+
+
+def settled_metric(
+    given: Given, metric: str | None, params: Mapping[str, Any]
+) -> tuple[str, dict[str, Any], list[str]]:
+    """The metric, its parameters, and what to say: what was guessed, chosen, and read otherwise than written."""
+    notes = [*([f"{given.name}: {given.note}"] if given.note else []), *given.notes]
     chosen = metric or default_metric(given)
-    if given.source is None:
-        if given.note:
-            note(f"{given.name}: {given.note}")
-        if metric is None:
-            note(metric_note(given, chosen))
     check_metric_fits(given, chosen)
-    return chosen
+    params = dict(params)
+    if metric is None and given.source is None:
+        what = "rows" if given.kind == "table" else given.kind
+        notes.append(f"without --metric the {what} of {given.name} are compared by {chosen!r}.")
+    if given.sequences:
+        notes += _suit_sequences(given, chosen, params)
+    return chosen, params, notes
 
 
 def default_metric(given: Given) -> str:
     """How objects of this kind are usually compared; dissimilarities are "precomputed"."""
+    from ..metrics.letters import is_nucleic
+
     if given.source is not None:
         return "precomputed"
     if given.kind != "strings":
-        return "euclidean" if given.kind == "vectors" else "dtw"
-    nucleic = all(NUCLEOTIDES.fullmatch(letters) for letters in given.objects)
-    return "alignment" if given.sequences and not nucleic else "edit"
+        return given.usual or {"vectors": "euclidean", "series": "dtw", "table": "gower"}[given.kind]
+    return "alignment" if given.sequences and not is_nucleic(given.objects) else "edit"
 
 
-def metric_note(given: Given, metric: str) -> str:
-    """What was chosen where no --metric is given."""
-    return f"without --metric the {given.kind} of {given.name} are compared by {metric!r}."
+def _suit_sequences(given: Given, metric: str, params: dict[str, Any]) -> list[str]:
+    """Complete the parameters by what suits sequences as databases write them; what to say of that."""
+    from ..metrics import alignment, edit
+    from ..metrics.letters import are_aligned, is_nucleic
+
+    notes = []
+    if metric == "alignment" and not {"mode", "rule", "matrix"} & params.keys() and are_aligned(given.objects):
+        params |= {"mode": "aligned", "rule": "p-distance"}
+        notes.append(
+            f"{given.name} is an alignment of {len(given.objects[0])} columns, in which its sequences are compared; "
+            "--param mode=global aligns them anew."
+        )
+    if metric == "edit":
+        params.setdefault("spelling", "dna" if is_nucleic(given.objects) else "protein")
+    if metric in ("edit", "alignment"):
+        respelled = (edit if metric == "edit" else alignment).spelled(params)
+        told = "" if respelled is None else respelled.told(given.objects)
+        if told:
+            notes.append(f"{given.name}: {told}; --param spelling=exact takes letters as they are.")
+    return notes
 
 
 def check_metric_fits(given: Given, metric: str) -> None:
@@ -263,6 +321,11 @@ def check_metric_fits(given: Given, metric: str) -> None:
         raise ValueError(
             f"{given.name} holds dissimilarities already, so there is nothing to compare with --metric {metric}; "
             "drop it, or, if they are vectors, pass --read kind=vectors."
+        )
+    if given.kind == "table" and metric != "gower":
+        raise ValueError(
+            f"{given.name} holds a table with categories or missing values, which --metric {metric} does not compare; "
+            "drop it, which means gower, or choose columns of whole numbers: --read columns=[...]."
         )
     if given.source is None and metric == "precomputed":
         shape = f" of shape {given.objects.shape}" if given.kind == "vectors" else ""
@@ -358,7 +421,7 @@ def check_data_of(config: Path | None, file: str) -> None:
     if file != "-" and not Path(file).exists():
         if config is None:
             raise FileNotFoundError(f"There is no file {file}; check the path.")
-        said = f"{config} names the data {file}, which are not there; run this where they are, or give INPUT."
+        said = f"{config} names the data {file}, which are not there; put them there, or give INPUT."
         raise FileNotFoundError(said)
 
 
@@ -368,7 +431,7 @@ def read_options(file: str | Path, given: Mapping[str, Any], settings: Mapping[s
     Another file than those data is read alike if its name ends alike, except for labels, which it need not have.
     """
     before = dict(settings.get("read", {}))
-    if str(file) != settings.get("input"):
+    if Path(file).resolve() != Path(settings.get("input", "")).resolve():
         before.pop("label", None)
         if _ending(file) != _ending(settings.get("input", "")):
             before = {}

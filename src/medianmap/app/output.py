@@ -37,7 +37,15 @@ _LOUDNESS = "medianmap.loudness"
 READING = ("kind", "format", "id", "label", "string", "columns", "header", "encoding", "allow_empty", "key", "names",
            "score", "similarity", "missing", "symmetrize", "symmetric", "duplicates")  # fmt: skip
 OPTIONS = {**dict.fromkeys(READING, "--read {}="), "metric": "--metric ", "dtype": "--dtype ",
-           **dict.fromkeys(("mode", "rule", "backend", "categorical"), "--param {}=")}  # fmt: skip
+           **dict.fromkeys(("mode", "rule", "backend", "categorical", "spelling", "unknown"),
+                           "--param {}=")}  # fmt: skip
+# What Python calls the objects and the parameters of a metric, and how users of the command line know them.
+PYTHON = {
+    re.compile(r"\bX\[(\d+), (\d+)\]"): r"object \1, column \2",
+    re.compile(r"\bX\[(\d+)\](?:\[\d+\])?"): r"object \1",
+    re.compile(r"\bX holds strings"): "these are strings",
+    re.compile(r"\bmetric_params\b"): "--param",
+}
 _NAMED = re.compile(rf"(?<![\w-])(?<!--read )(?<!--param )({'|'.join(OPTIONS)})=('[^']+'|\[.*?\]|\(.*?\)|[\w.-]*\w)")
 
 # --- -v and -q, notes and errors
@@ -98,9 +106,16 @@ def shows_progress() -> bool:
 
 def say(text: object) -> None:
     """A sentence on stderr; what the library advises is put in the words of the command line."""
-    advised = _NAMED.sub(_as_option, str(text))
     # On whatever stderr is now: click would write past the bar that rich is drawing, onto its line.
-    print(f"medianmap: {advised}", file=sys.stderr, flush=True)
+    print(f"medianmap: {in_options(text)}", file=sys.stderr, flush=True)
+
+
+def in_options(text: object) -> str:
+    """What the library advises in the words of the command line."""
+    said = _NAMED.sub(_as_option, str(text))
+    for name, meant in PYTHON.items():
+        said = name.sub(meant, said)
+    return said
 
 
 def _as_option(found: re.Match[str]) -> str:

@@ -62,6 +62,7 @@ class FitResult:
 def run_fit(
     settings: FitSettings, out: str | Path, *, force: bool = False, report: bool = True, gzip: bool = False,
     scheduler: str | None = None, watch: Watch | None = None, recorded: Mapping[str, Any] | None = None,
+    data: Given | ObjectStream | None = None,
 ) -> FitResult:  # fmt: skip
     """Fit the file that `settings.input` names and write the folder `out`, all of it or nothing.
 
@@ -70,6 +71,7 @@ def run_fit(
     scheduler : address of a Dask scheduler that runs the patches of a tree.
     watch : is called at every stage, and with what is chosen or looks wrong.
     recorded : what a configuration says of the data that it was made with; a difference is reported.
+    data : what `inputs.data_in` read already.
 
     Interrupted by Ctrl-C, it raises KeyboardInterrupt with a sentence that says what is kept; the same call continues.
     """
@@ -82,10 +84,10 @@ def run_fit(
         about = inputs.about_file(settings.input)
         if recorded and recorded.get("sha256", about.get("sha256")) != about.get("sha256"):
             watch.tell(f"{settings.input} is not the file that the configuration was made with; the map will differ.")
-        if settings.stream:
-            return _fit_stream(settings, about, shop, scheduler, gzip=gzip, watch=watch)
-        given = inputs.read_given(settings.input, settings.read, settings.labels)
-        return _fit_given(settings, given, about, shop, scheduler, report=report, gzip=gzip, watch=watch)
+        data = inputs.data_in(settings) if data is None else data
+        if isinstance(data, ObjectStream):
+            return _fit_stream(settings, data, about, shop, scheduler, gzip=gzip, watch=watch)
+        return _fit_given(settings, data, about, shop, scheduler, report=report, gzip=gzip, watch=watch)
 
 
 def _fit_given(
@@ -116,7 +118,7 @@ def _fit_given(
             sure = uncertainty(model, fitted_to, **how)
     step("summary", 0, None)
     facts = summarize(model, given.data, ids=given.ids, y=given.labels, points=points, pairs=source, structure=report,
-                      seed=settings.seed, sure=sure)  # fmt: skip
+                      seed=settings.seed, sure=sure, metadata=given.metadata)  # fmt: skip
     summary = {"metric": settings.metric, "seed": settings.seed, **written(facts), "health": health.as_dict()}
     texts = {
         "assignments.tsv": assignment_lines(model, points, given, sure),
@@ -132,10 +134,10 @@ def _fit_given(
 
 
 def _fit_stream(
-    settings: FitSettings, about: Mapping[str, Any], shop: Workshop, scheduler: str | None, *, gzip: bool, watch: Watch
-) -> FitResult:
+    settings: FitSettings, stream: ObjectStream, about: Mapping[str, Any], shop: Workshop, scheduler: str | None, *,
+    gzip: bool, watch: Watch,
+) -> FitResult:  # fmt: skip
     """The same for a file that is read as a stream, a patch at a time; assignments need a file to read again."""
-    stream = ObjectStream(settings)
     settings, notes = _settled(settings, stream.head, None)
     _tell(notes, watch)
     again, packed = settings.input != "-", ".gz" if gzip else ""
@@ -163,7 +165,7 @@ def _delivered(
     save(model, shop.files / "model.mmap")
     write_lines({
         shop.files / "summary.json": [json.dumps(summary, indent=1)],
-        shop.files / "config.toml": [config_text(settings, data).rstrip("\n")],
+        shop.files / "config.toml": [config_text(settings, data, shop.out).rstrip("\n")],
     })  # fmt: skip
     names = sorted(file.name for file in shop.files.iterdir())
     shop.deliver()
@@ -203,8 +205,8 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
 
     n : number of objects; None of a stream, of which `given` is the beginning.
     """
-    metric = settings.metric or inputs.default_metric(given)
-    inputs.check_metric_fits(given, metric)
+    metric, params, notes = inputs.settled_metric(given, settings.metric, settings.params)
+    settings = replace(settings, params=params, read={**given.read, **settings.read})
     patched = inputs.in_patches(settings, n or 0) if given.source is None else settings
     chosen = inputs.completed(inputs.sized(patched, n or patched.patch or 0, given.name), metric)
     unlabelled = given.labels is not None and all(label is None for label in given.labels)
@@ -217,11 +219,8 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
             computed(chosen, given)
         except ValueError as error:
             raise ValueError(f"{given.name}: {error}") from None
-    notes = [f"{given.name}: {given.note}"] if given.note else []
     if unlabelled and settings.labels is not None:
         notes.append(f"--labels {settings.labels}: no point has a label; the map is without.")
-    if settings.metric is None and given.source is None:
-        notes.append(inputs.metric_note(given, metric))
     if chosen.patch and settings.patch is None and not settings.stream:
         asking = [SETTINGS[name].option for name in ("tree", "max_evaluations") if getattr(settings, name)]
         instead = f"without {' and '.join(asking)}, --patch 0" if asking else "--patch 0"
@@ -399,6 +398,9 @@ def assignment_lines(model: Any, points: NDArray[Any], given: Given, sure: Uncer
     if given.labels is not None:
         columns.append("label")
         cells.append(given.labels)
+    for name, values in given.metadata.items():
+        columns.append(f"{name} (data)" if name in columns else name)
+        cells.append(values)
     return tsv_lines(columns, zip(*cells, strict=True))
 
 
@@ -413,6 +415,9 @@ def prototype_lines(given: Given, neurons: list[dict[str, Any]]) -> dict[str, It
     if given.kind == "strings":
         columns.append("string")
         rows = [[*row, each] for row, each in zip(rows, exemplars, strict=True)]
+    elif given.kind == "table":
+        columns += given.columns or [f"x{k}" for k in range(len(exemplars[0]))]
+        rows = [[*row, *each] for row, each in zip(rows, exemplars, strict=True)]
     elif given.kind == "vectors":
         columns += given.columns or [f"x{k}" for k in range(len(exemplars[0]))]
         rows = [[*row, *each.tolist()] for row, each in zip(rows, exemplars, strict=True)]
@@ -438,7 +443,7 @@ def _number_of(given: Given) -> str:
     """'630 sequences', '1 series', '20 points' of a matrix."""
     if given.kind == "series":
         return f"{len(given)} series"
-    kinds = {"dissimilarities": "point"}
+    kinds = {"dissimilarities": "point", "table": "row"}
     return counted(len(given), "sequence" if given.sequences else kinds.get(given.kind, given.kind.removesuffix("s")))
 
 

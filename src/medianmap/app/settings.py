@@ -9,6 +9,7 @@ that it can be repeated, and `make_map` builds the map.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
@@ -45,7 +46,8 @@ TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     TABLE: ((dict,), "a table"),
     AUTO: ((int, float, str), "a number or 'auto'"),
 }
-CONFIG = "config.toml"
+CONFIG, MODEL = "config.toml", "model.mmap"
+PATHS = ("input", "labels", "exemplars")  # settings that name files, in config.toml relative to its folder
 RECORDED = ("data", "versions")  # what a run leaves for the record; no settings
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -119,9 +121,12 @@ class FitSettings:
         "similarity=1-s ...; may be repeated.", metavar="NAME=VALUE",
     )  # fmt: skip
     labels: str | None = setting(
-        None, "A file of ids and labels; a column of a table INPUT; of sequences header (the word after the id), "
-        "header:2 (the second) or header:KEY (what follows KEY=).", metavar="FILE|COLUMN",
+        None, "A file of metadata, FILE or FILE:COLUMN; a column of a table INPUT; of sequences header (the word after "
+        "the id), header:2 (the second) or header:KEY (what follows KEY=).", metavar="FILE|COLUMN",
     )  # fmt: skip
+    strict: bool = setting(
+        False, "A point that the file of labels lacks, or a line of it without a point, is an error."
+    )
     beta: float | str | None = setting(
         None, "Let labels guide the map: 1 not at all, towards 0 they decide; auto as far as there are enough of them.",
         metavar="NUMBER|auto",
@@ -300,6 +305,16 @@ def _check_threads(context: click.Context, _: click.Parameter, n: int | None) ->
     return n
 
 
+def _model_in(context: click.Context, _: click.Parameter, path: Path) -> Path:
+    """The model in a folder that `medianmap fit` wrote; a file is the model itself."""
+    if path.is_dir() and not (path / MODEL).exists():
+        raise FileNotFoundError(
+            f"The folder {path} holds no {MODEL}; give one that medianmap fit wrote, or a model file."
+        )
+    return path / MODEL if path.is_dir() else path
+
+
+model_argument = click.argument("model", type=click.Path(path_type=Path), callback=_model_in)
 force_option = click.option("--force", is_flag=True, help="Replace the files of an earlier run in the folder.")
 gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
 
@@ -434,6 +449,7 @@ def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if "grid" in settings:
         settings["grid"] = parse_grid(settings["grid"])
     recorded = content.get("data", {})
+    settings |= {name: _from_folder(name, settings[name], file.parent) for name in PATHS if name in settings}
     return settings, recorded if isinstance(recorded, dict) else {}
 
 
@@ -448,7 +464,8 @@ def settings_beside(model: Path) -> dict[str, Any]:
         return {}
     if content.get("input") == "-":
         del content["input"]
-    return {name: value for name, value in content.items() if name in SETTINGS and _is_of_type(name, value)}
+    settings = {name: value for name, value in content.items() if name in SETTINGS and _is_of_type(name, value)}
+    return settings | {name: _from_folder(name, settings[name], model.parent) for name in PATHS if name in settings}
 
 
 def _is_of_type(name: str, value: Any) -> bool:
@@ -475,9 +492,34 @@ def merged(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     return {**kept, **{name: value for name, value in given.items() if name not in ("params", "read")}}
 
 
-def config_text(settings: FitSettings, data: Mapping[str, Any]) -> str:
-    """The whole configuration of a fit."""
+def _from_folder(name: str, value: str, folder: Path) -> str:
+    """A path in the config.toml of the folder as it is called from here."""
+    place = os.path.normpath(os.path.join(os.path.realpath(folder), value))
+    if os.path.isabs(value) or not _is_path(name, value, place):
+        return value
+    return os.path.relpath(place, os.path.realpath("."))
+
+
+def _to_folder(name: str, value: str, folder: Path) -> str:
+    """The reverse: a path as the config.toml of the folder has it, an absolute one as it is."""
+    if os.path.isabs(value) or not _is_path(name, value, value):
+        return value
+    parent, file = os.path.split(value)
+    return Path(os.path.relpath(os.path.join(os.path.realpath(parent), file), os.path.realpath(folder))).as_posix()
+
+
+def _is_path(name: str, value: str, place: str) -> bool:
+    """Whether the setting names a file: --labels may name a column, or FILE:COLUMN. place : where it would be."""
+    if name != "labels":
+        return value != "-"
+    parts = place.split(":")
+    return any(os.path.isfile(":".join(parts[:k])) for k in range(len(parts), 0, -1))
+
+
+def config_text(settings: FitSettings, data: Mapping[str, Any], folder: Path) -> str:
+    """The whole configuration of a fit, to be written into the folder, to which paths in it are relative."""
     values = {name: getattr(settings, name) for name in SETTINGS}
+    values |= {name: _to_folder(name, values[name], folder) for name in PATHS if values[name] is not None}
     if settings.grid is not None:
         values["grid"] = grid_text(settings.grid)
     said = "`medianmap fit --config` with this file repeats the run; options on the command line override it."

@@ -69,7 +69,7 @@ def why_none_counts(known: NDArray[np.bool_], m: FloatArray) -> str | None:
     """Why no point of weights m (n,) has a label that counts; None if one has."""
     if (known & (m > 0)).any():
         return None
-    return "those that y labels have weight 0" if known.any() else "y holds only -1, None or NaN"
+    return "those that y labels have weight 0" if known.any() else "y holds only None or NaN"
 
 
 def training_labels(y: Any, m: FloatArray, *, stacklevel: int) -> LabelVectors:
@@ -84,8 +84,7 @@ def training_labels(y: Any, m: FloatArray, *, stacklevel: int) -> LabelVectors:
     shares = labels.y[labels.known & (m > 0)].sum(axis=0)
     if np.count_nonzero(shares) == 1:
         warnings.warn(
-            f"All labelled points have one class, {labels.classes[shares.argmax()]}: it will be predicted everywhere "
-            "(-1 means 'not labelled'; if it is the name of a class, rename it).",
+            f"All labelled points have one class, {labels.classes[shares.argmax()]}: it will be predicted everywhere.",
             stacklevel=stacklevel,
         )
     text = next((name for name in labels.classes.tolist() if isinstance(name, str) and name in MISSING_AS_TEXT), None)
@@ -101,9 +100,9 @@ def training_labels(y: Any, m: FloatArray, *, stacklevel: int) -> LabelVectors:
 def as_label_vectors(y: Any, n: int, columns: NDArray[Any] | None = None) -> LabelVectors:
     """Labels of n points, in any form, checked.
 
-    y : (n,) hard labels, strings, bytes, dates or numbers, where -1, None, NaN and masked entries mean "not labelled";
-        or (n, C) fuzzy labels, rows of non-negative shares, where a row of NaN or of -1, a masked one, or None in its
-        place means the same. Fuzzy rows are divided by their sums.
+    y : (n,) hard labels, strings, bytes, dates or numbers, where None, NaN and masked entries mean "not labelled"; or
+        (n, C) fuzzy labels, rows of non-negative shares, where a row of NaN, a masked one, or None in its place means
+        the same. Fuzzy rows are divided by their sums.
     columns : (C,) classes of the columns of a fuzzy y that does not name them itself; 0, 1, ... by default.
     """
     if y is None:
@@ -172,7 +171,7 @@ def _of_one_kind(labels: NDArray[Any], places: IntArray) -> NDArray[Any]:
 
 
 def _rows_of_one_length(y: list[Any]) -> list[Any]:
-    """A list of hard labels as it is; one of rows with None, NaN or -1 instead of a row become a row of NaN."""
+    """A list of hard labels as it is; one of rows with None or NaN instead of a row become a row of NaN."""
     is_row = [n_dims(row) > 0 for row in y]
     if not any(is_row):
         return y
@@ -203,7 +202,7 @@ def _fuzzy(y: Any, columns: NDArray[Any] | None) -> LabelVectors:
         columns = np.arange(shares.shape[1])
     elif shares.shape[1] != len(columns):
         raise ValueError(f"y has {shares.shape[1]} columns for {len(columns)} classes; pass one column per class.")
-    known = ~(np.isnan(shares) | (shares == -1)).all(axis=1)
+    known = np.asarray(~np.isnan(shares).all(axis=1))
     bad = np.argwhere(known[:, None] & ~(np.isfinite(shares) & (shares >= 0)))
     if len(bad):
         i, c = bad[0]
@@ -241,9 +240,30 @@ def unmasked(y: Any, gap: Any) -> NDArray[Any]:
 
 
 def is_unlabelled(label: Any) -> bool:
-    """Whether a label is -1, None, NaN, masked, or one of pandas' missing values."""
+    """Whether a label is None, NaN, masked, or one of pandas' missing values."""
     if label is None or label is np.ma.masked or type(label).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(label, np.datetime64):
         return bool(np.isnat(label))
-    return isinstance(label, Real) and bool(label == -1 or label != label)
+    return isinstance(label, Real) and bool(label != label)
+
+
+def without_marks(y: Any, mark: Any) -> Any:
+    """y with None in the place of labels, and of rows of shares, that are `mark`; y itself where there is none."""
+    labelled = n_dims(y) > 0 or (isinstance(y, Sequence) and not isinstance(y, str | bytes))
+    if mark is None or not labelled or getattr(getattr(y, "dtype", None), "kind", "") in ("M", "m"):
+        return y
+    if hasattr(y, "iloc") and y.ndim == 2:  # the names of its columns are kept
+        gaps = y.astype(object)
+        gaps.iloc[[i for i, row in enumerate(y.to_numpy(dtype=object)) if _is_mark(row, mark)]] = np.nan
+        return gaps
+    labels = list(unmasked(y, None) if np.ma.isMaskedArray(y) else y)
+    is_marked = [_is_mark(label, mark) for label in labels]
+    return [None if marked else label for label, marked in zip(labels, is_marked, strict=True)] if any(is_marked) else y
+
+
+def _is_mark(label: Any, mark: Any) -> bool:
+    """Whether the label, or all entries of a row, are the mark."""
+    if n_dims(label) > 0:
+        return len(label) > 0 and all(_is_mark(each, mark) for each in label)
+    return not is_unlabelled(label) and bool(label == mark)

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.labels import class_numbers, why_none_counts
+from ..core.labels import class_numbers, why_none_counts, without_marks
 from ..sources.base import FloatArray
 from ..utils.checks import check_beta_or_auto, check_choice, check_weights
 from ..utils.threads import limited
@@ -49,6 +49,11 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
     label_scale : {"mean"} or None, default="mean"
         "mean" divides the dissimilarities by their mean in d_beta, so that beta means the same on every data set; None
         takes them as they are. beta="auto" needs "mean".
+    unlabeled : a label or None, default=None
+        A value of y that means "not labelled" beside None, NaN and masked entries, for example -1, as scikit-learn's
+        semi-supervised classifiers have it. Without it every value is a class.
+    random_state : int, RandomState, Generator or None, default=None
+        Passed on to the map; None leaves the map its own.
 
     Attributes
     ----------
@@ -91,11 +96,16 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         beta: float | str = "auto",
         labeling: str = "spread",
         label_scale: str | None = "mean",
+        *,
+        unlabeled: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.beta = beta
         self.labeling = labeling
         self.label_scale = label_scale
+        self.unlabeled = unlabeled
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map under the guidance of y.
@@ -103,13 +113,16 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         Parameters
         ----------
         X : the data, as the map takes them.
-        y : (N,) labels (strings, bytes, dates or numbers), -1, None, NaN or masked where a point has none; or
+        y : (N,) labels (strings, bytes, dates or numbers), None, NaN, masked or `unlabeled` where a point has none; or
             (N, n_classes) fuzzy labels, rows of shares (divided by their sums), None or a row of NaN where a point has
             none.
         sample_weight : (N,) multiplicities, 1 by default.
         """
         self._check_parameters()
         fitted: BaseMap = clone(self.estimator)
+        if self.random_state is not None:
+            fitted.set_params(random_state=self.random_state)
+        y = without_marks(y, self.unlabeled)
         trained = fitted._train(X, sample_weight, Supervision(y, self.beta, self.label_scale == "mean"))
         assert trained.labels is not None
         self.estimator_ = fitted
@@ -154,7 +167,7 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         no training point had counts as wrong.
         """
         proposed = self.predict_proba(X).argmax(axis=1)
-        truth, labels = class_numbers(y, len(proposed), self.classes_)
+        truth, labels = class_numbers(without_marks(y, self.unlabeled), len(proposed), self.classes_)
         m = check_weights(sample_weight, len(proposed))
         reason = why_none_counts(labels.known, m)
         if reason is not None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from ..core.engine import State
-from ..core.labels import UNLABELLED, LabelVectors, training_labels, why_none_counts
+from ..core.labels import UNLABELLED, LabelVectors, training_labels, why_none_counts, without_marks
 from ..estimators.base import BaseMap
 from ..estimators.classifier import LABELINGS, PrototypeClassifier, check_classifier
 from ..estimators.fit import Supervision, Trained
@@ -108,10 +109,12 @@ def beta_path(
     classifier._check_parameters()
     estimator: Any = classifier.estimator
     check_estimator(estimator)
+    if classifier.random_state is not None:
+        estimator = clone(estimator).set_params(random_state=classifier.random_state)
     grid = check_values(betas, "betas", check_beta, "[0.9, 0.5, 0.1]", always=[1.0])[::-1]
     K, called = estimator._size()
     given, m = check_data(estimator, X, sample_weight)
-    labels = training_labels(y, m, stacklevel=3)
+    labels = training_labels(without_marks(y, classifier.unlabeled), m, stacklevel=3)
     splits = _splits(cv, labels, m)
     for train, _ in splits:
         check_n_prototypes(K, int(np.count_nonzero(m[train])), called)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..sources import DenseSource, Source, panels
 from ..sources.base import IntArray
 from ..sources.checks import TILE
+from ..sources.squares import SIMILARITIES, similarity_kind
 from ..utils.files import counted
 from ..utils.kernels import kernel
 from ..utils.threads import OnProgress, step
@@ -209,35 +210,12 @@ def _entries(scan: Scan, names: Names) -> Verdict:
 
 def _similarity(scan: Scan) -> Verdict:
     """Whether the numbers look like similarities: large on the diagonal, or all negative."""
-    kind = _similarity_kind(scan)
+    mean = scan.total / max(1, scan.n * (scan.n - 1))
+    kind = similarity_kind(scan.diagonal, scan.row_maxima, scan.low, scan.high, mean)
     if kind is None:
         return "ok", "It does not look like a matrix of similarities.", {"suspected": None}
-    said = {
-        "correlation": "It looks like correlations (1 on the diagonal, entries in [-1, 1]); convert with D = 1 - S.",
-        "unit": "It looks like similarities (1 on the diagonal, entries in [0, 1]); convert with D = 1 - S.",
-        "scores": "It looks like similarities (every point is most like itself: the diagonal is the row's maximum); "
-        "convert with D = 1 - S / sqrt(outer(diag(S), diag(S))).",
-        "kernel": "It looks like inner products (larger on the diagonal than elsewhere, on average); "
-        "convert with D = diag(S)[:, None] + diag(S) - 2 S, squared distances (similarity='kernel'), or with sqrt(D).",
-        "negated": "It looks like negated dissimilarities (0 on the diagonal, no positive entry); convert with D = -S.",
-    }
-    return "warning", said[kind], {"suspected": kind}
-
-
-def _similarity_kind(scan: Scan) -> str | None:
-    """Dissimilarities are 0 on the diagonal and positive elsewhere: each kind of similarity differs in its own way."""
-    if scan.n < 2 or not np.isfinite(scan.diagonal).all() or not np.isfinite(scan.row_maxima).all():
-        return None
-    if (scan.diagonal == 0).all():
-        return "negated" if scan.high <= 0 and scan.low < 0 else None
-    if (scan.low == scan.high and scan.high >= scan.diagonal.max()) or not (scan.diagonal > 0).all():
-        return None
-    if not (scan.diagonal >= scan.row_maxima).all():
-        return "kernel" if scan.diagonal.mean() > scan.total / (scan.n * (scan.n - 1)) else None
-    near_one = bool(np.all(np.abs(scan.diagonal - 1) <= 1e-6))
-    if near_one and scan.high <= 1 + 1e-6 and scan.low >= -1 - 1e-6:
-        return "unit" if scan.low >= 0 else "correlation"
-    return "scores"
+    looks, _, formula = SIMILARITIES[kind]
+    return "warning", f"It looks like {looks}; convert with {formula}.", {"suspected": kind}
 
 
 def _symmetry(scan: Scan, names: Names) -> Verdict:

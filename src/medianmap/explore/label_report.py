@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.labels import UNLABELLED, UNSEEN, LabelVectors, class_numbers
+from ..core.labels import UNLABELLED, UNSEEN, LabelVectors, class_numbers, without_marks
 from ..estimators.classifier import PrototypeClassifier, check_classifier
 from ..predict.queries import map_of
 from ..sources.base import FloatArray, IntArray
@@ -195,4 +195,4 @@ def _judged(classifier: PrototypeClassifier, X: Any, y: Any) -> Judged:
     """The points and labels as the classifier sees them."""
     check_classifier(classifier)
     G = map_of(classifier)._dissimilarities(X)
-    return G, *class_numbers(y, len(G), classifier.classes_, stacklevel=4)
+    return G, *class_numbers(without_marks(y, classifier.unlabeled), len(G), classifier.classes_, stacklevel=4)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,10 +22,11 @@ from ..utils.kernels import kernel
 from ..utils.loading import require
 from ..utils.threads import run_chunks
 from .base import Metric, Parameter, register
-from .letters import Packed, alphabet_named, coded, row_chunks, whole
+from .letters import Packed, Respelling, alphabet_named, coded, respelling, row_chunks, whole
 
 MODES = ("global", "local", "aligned")
 RULES = ("normalized", "kimura", "p-distance")
+SPELLINGS = ("auto", "exact")
 GAP = "-"
 # Kimura's formula has no value from p = 0.854 on; from here on it stays at 5.2.
 LARGEST_P = 0.85
@@ -211,6 +213,7 @@ class Scoring:
     mode: str = "global"
     rule: str = "normalized"
     unknown: str | None = None
+    respelled: Respelling | None = None
 
     @property
     def local(self) -> bool:
@@ -221,6 +224,7 @@ class Scoring:
         return packed_a, packed_b
 
     def _known(self, strings: Sequence[str]) -> Sequence[str]:
+        strings = strings if self.respelled is None else self.respelled(strings)
         if self.unknown is None:
             return strings
         foreign = set().union(*map(set, strings)) - set(self.alphabet)
@@ -299,7 +303,16 @@ def _scoring(params: Mapping[str, Any]) -> Scoring:
     alphabet = tuple(letters)
     if mode == "aligned":
         alphabet = (*alphabet, GAP)
-    return Scoring(alphabet, W, int(first), int(further), scale, mode, rule, unknown)
+    respelled, spelling = None, params.get("spelling", "auto")
+    check_choice(spelling, "spelling", SPELLINGS)
+    if spelling == "auto" and params.get("alphabet") is None:
+        respelled = respelling("protein" if "E" in letters else "dna", alphabet, mode == "aligned")
+    return Scoring(alphabet, W, int(first), int(further), scale, mode, rule, unknown, respelled)
+
+
+def spelled(params: Mapping[str, Any]) -> Respelling | None:
+    """How the metric with these parameters spells sequences; None where it takes them as they are."""
+    return _scoring(params).respelled
 
 
 def _matrix(matrix: Any, alphabet: Any) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
@@ -313,13 +326,21 @@ def _matrix(matrix: Any, alphabet: Any) -> tuple[tuple[Any, ...], NDArray[np.flo
 
 @cache
 def _named_matrix(name: str) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
-    matrices = require("Bio.Align.substitution_matrices", "bio", "The metric 'alignment'")
+    if name.upper() == "BLOSUM62":
+        return _blosum62()
+    matrices = require("Bio.Align.substitution_matrices", "bio", f"The substitution matrix {name!r}")
     names = [known for known in matrices.load() if known != "SCHNEIDER"]  # that one scores codons
     if name.upper() not in names:
         close = get_close_matches(name.upper(), names, n=3) or names
         raise ValueError(f"There is no substitution matrix {name!r}; choose {', '.join(close)}.")
     matrix = matrices.load(name.upper())
     return tuple(matrix.alphabet), np.array(matrix, float)
+
+
+def _blosum62() -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    lines = files(__package__).joinpath("BLOSUM62.txt").read_text("ascii").splitlines()
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    return tuple(rows[0]), np.array([[float(cell) for cell in row[1:]] for row in rows[1:]])
 
 
 def _prepare(objects: list[str], **params: Any) -> list[str]:
@@ -354,12 +375,18 @@ def _symmetric(params: Mapping[str, Any]) -> bool:
 _PARAMETERS = (
     Parameter("mode", "global", "'global' (Needleman-Wunsch), 'local' (Smith-Waterman), 'aligned' (as given)"),
     Parameter("rule", "normalized", "'normalized', 'kimura' or 'p-distance'"),
-    Parameter("matrix", "BLOSUM62", "BLOSUM45-90, PAM30-250, NUC.4.4 ... by name, or a table with alphabet"),
+    Parameter("matrix", "BLOSUM62", "BLOSUM62, with the extra bio BLOSUM45-90, PAM30-250, NUC.4.4 ..., or a table"),
     Parameter("alphabet", None, "letters of a matrix of your own, in the order of its rows"),
     Parameter("gap_open", 11, "cost of the first letter of a gap"),
     Parameter("gap_extend", 1, "cost of each further letter: k letters cost gap_open + (k - 1) gap_extend"),
+    Parameter(
+        "spelling",
+        "auto",
+        "'auto': lower case as upper, U as C, O as K, J as L, gaps and a final * left out, of "
+        "letters that a named matrix lacks; 'exact': as written",
+    ),
     Parameter("unknown", None, "letter used for those the matrix lacks, such as 'X'; None refuses them"),
 )
 register(Metric("alignment", alignment_block, _symmetric, "strings",
                 "1 - s(a,b) / sqrt(s(a,a) s(b,b)) of best alignment scores, or Kimura's distance, or the p-distance",
-                extra="bio", parameters=_PARAMETERS, prepare=_prepare, own_threads=True))  # fmt: skip
+                parameters=_PARAMETERS, prepare=_prepare, own_threads=True))  # fmt: skip

@@ -17,10 +17,11 @@ from ..utils.loading import require
 from ..utils.threads import run_chunks
 from . import alignment as simd
 from .base import Metric, Parameter, register
-from .letters import Costs, Packed, coded, edit_costs, row_chunks, strings_or_tokens
+from .letters import Costs, Packed, Respelling, coded, edit_costs, respelling, row_chunks, strings_or_tokens
 
 BACKENDS = ("auto", "stringzillas", "rapidfuzz", "numba")
 NORMALIZE = (None, "max", "sum", "yujian-bo")
+SPELLINGS = ("exact", "dna", "protein")
 LARGEST_SYMBOL = 0x10FFFF  # rapidfuzz is given symbols as characters
 
 
@@ -69,10 +70,12 @@ def _edit_block(codes_a, starts_a, codes_b, starts_b, table, n_symbols, substitu
 
 def edit_block(
     a: Any, b: Any, *, substitution: Any = 1.0, indel: float = 1.0, alphabet: Any = None, normalize: str | None = None,
-    backend: str = "auto", n_jobs: int = 1,
+    spelling: str = "exact", backend: str = "auto", n_jobs: int = 1,
 ) -> NDArray[np.float64]:  # fmt: skip
     """(len(a), len(b)) edit distances of strings or token sequences; see the parameters of the metric."""
     by = edit_costs(substitution, indel, alphabet)
+    respelled = respelling(spelling, by.alphabet)
+    a, b = (side if respelled is None else respelled(side) for side in (a, b))
     packed_a, packed_b, symbols = coded(a, b, by.alphabet)
     distances = _distances(packed_a, packed_b, by, symbols, backend, n_jobs)
     return _normalized(distances, packed_a.lengths, packed_b.lengths, by.indel, normalize)
@@ -158,10 +161,20 @@ def _prepare(objects: list[Any], name: str = "edit", **params: Any) -> list[Any]
     sequences = strings_or_tokens(objects, name)
     check_choice(params.get("normalize"), "normalize", NORMALIZE)
     check_choice(params.get("backend", "auto"), "backend", BACKENDS)
+    spelling = params.get("spelling", "exact")
+    check_choice(spelling, "spelling", SPELLINGS)
     by = _costs(params)
+    respelled = respelling(spelling, by.alphabet)
+    if respelled is not None and not isinstance(next(iter(sequences), ""), str):
+        raise ValueError(f"spelling={spelling!r} is of strings, but these are lists of tokens; leave it out.")
     if by.alphabet is not None:
-        coded(sequences, [], by.alphabet)
+        coded(sequences if respelled is None else respelled(sequences), [], by.alphabet)
     return sequences
+
+
+def spelled(params: Mapping[str, Any]) -> Respelling | None:
+    """How the metric with these parameters spells sequences; None where it takes them as they are."""
+    return respelling(params.get("spelling", "exact"), _costs(params).alphabet)
 
 
 def _costs(params: Mapping[str, Any]) -> Costs:
@@ -176,6 +189,9 @@ _PARAMETERS = (
     Parameter("indel", 1.0, "cost of one letter inserted or deleted"),
     Parameter("alphabet", None, "allowed letters, or 'dna', 'rna', 'protein', 'chromosome'; None: any"),
     _NORMALIZE,
+    Parameter(
+        "spelling", "exact", "'dna': U as T; 'dna' and 'protein': lower case as upper, gaps and a final * left out"
+    ),
     _BACKEND,
 )
 register(Metric("edit", edit_block, lambda params: _costs(params).symmetric, "strings or tokens",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import check_nonnegative
+from ..utils.files import counted
 
 # Neighbours in the chromosome alphabet differ by one step of density: f is -6, '=' is 0, E is +5.
 ALPHABETS = {"dna": "ACGT", "rna": "ACGU", "protein": "ACDEFGHIKLMNPQRSTVWY", "chromosome": "fedcba=ABCDE"}
@@ -52,6 +55,86 @@ def alphabet_named(alphabet: Any) -> tuple[Hashable, ...] | None:
     if len(set(symbols)) < len(symbols) or not symbols:
         raise ValueError(f"alphabet is {alphabet!r}; give {', '.join(map(repr, ALPHABETS))} or the letters, each once.")
     return symbols
+
+
+# Gaps of alignments, and what stands for letters that tables of scores lack: RNA for DNA; selenocysteine, pyrrolysine,
+# and leucine or isoleucine.
+GAPS = "-.~"
+INSTEAD = {"dna": {"U": "T"}, "protein": {"U": "C", "O": "K", "J": "L"}}
+NUCLEIC = "ACGTUN"
+
+
+@dataclass(frozen=True)
+class Respelling:
+    """How sequences are spelled before they are compared, as databases write them; the sequences themselves stay.
+
+    table : letter -> the one it is read as, "" for a letter that is left out. stop : whether a final '*' is left out.
+    """
+
+    table: Mapping[str, str]
+    stop: bool
+
+    def __call__(self, strings: Sequence[str]) -> list[str]:
+        table = str.maketrans(dict(self.table))
+        spelled = (string.translate(table) for string in strings)
+        return [string.rstrip("*") for string in spelled] if self.stop else list(spelled)
+
+    def told(self, strings: Sequence[str]) -> str:
+        """What is read otherwise than written, in words, with the number of sequences; empty if nothing is."""
+        found: Counter[tuple[str, str]] = Counter()
+        for string in strings:
+            changed = set(string) & self.table.keys()
+            found.update({self._kind(letter) for letter in changed})
+            found["a final *", "left out"] += self.stop and string.endswith("*")
+        most_first = sorted(found.items(), key=lambda item: -item[1])
+        return "; ".join(f"{what} in {counted(n, 'sequence')}, {read_as}" for (what, read_as), n in most_first if n)
+
+    def _kind(self, letter: str) -> tuple[str, str]:
+        """What is written, and what becomes of it."""
+        to = self.table[letter]
+        if letter in GAPS:
+            return ("gaps", "left out") if not to else (f"gaps as {letter!r}", f"read as {to!r}")
+        return ("lower case", "read as upper case") if to == letter.upper() else (letter.upper(), f"scored as {to}")
+
+
+def respelling(spelling: str, alphabet: Sequence[Hashable] | None = None, aligned: bool = False) -> Respelling | None:
+    """Of "dna" or "protein" letters, None for "exact"; letters of the alphabet stay, and none that it lacks is put in.
+
+    aligned : whether gaps are columns of an alignment, all written as "-".
+    """
+    if spelling == "exact":
+        return None
+    known = None if alphabet is None else set(alphabet)
+
+    def changes(letter: str, to: str) -> bool:
+        return known is None or (letter not in known and to in known)
+
+    table = {letter: letter.upper() for letter in ascii_lowercase if changes(letter, letter.upper())}
+    if known is not None or spelling == "dna":
+        for letter, to in INSTEAD[spelling].items():
+            if changes(letter, to):
+                table |= {letter: to, letter.lower(): to}
+    table |= {gap: "-" if aligned else "" for gap in GAPS if known is None or gap not in known}
+    return Respelling(table, stop=not aligned)
+
+
+def is_nucleic(sequences: Sequence[str]) -> bool:
+    """Whether all letters but gaps are codes of nucleotides, nine of ten those of one nucleotide or N."""
+    text = "".join(sequences)
+    letters = {letter: text.count(letter) for letter in set(text) - set(GAPS)}
+    plain = sum(n for letter, n in letters.items() if letter.upper() in NUCLEIC)
+    codes = "ACGTURYSWKMBDHVN"
+    return all(letter.upper() in codes for letter in letters) and 10 * plain >= 9 * sum(letters.values()) > 0
+
+
+def are_aligned(sequences: Sequence[str]) -> bool:
+    """Whether these are rows of one alignment with gaps but not in every column, so that any two can be compared."""
+    if len({len(string) for string in sequences}) != 1 or not any(
+        gap in string for gap in GAPS for string in sequences
+    ):
+        return False
+    rows = code_points(sequences).codes.reshape(len(sequences), -1)
+    return bool((~np.isin(rows, [ord(gap) for gap in GAPS])).all(axis=0).any())
 
 
 def strings_or_tokens(objects: list[Any], name: str) -> list[Any]:
@@ -132,6 +215,8 @@ def _refuse_unknown_symbols(side: Packed, words: Sequence[Any], symbols: tuple[A
     allowed = "".join(symbols) if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols) else symbols
     letter = words[i][k]
     advice = "write letters in upper case" if str(letter).upper() in symbols else "correct or drop that string"
+    if "X" in symbols and letter != GAPS[0]:
+        advice += ", or pass unknown='X' to score such letters as X"
     raise ValueError(f"X[{i}] has {letter!r} at position {k} from 0, not in the alphabet {allowed!r}; {advice}.")
 
 

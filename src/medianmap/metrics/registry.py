@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
-from numba.extending import is_jitted
 from numpy.typing import NDArray
 
 from . import base
@@ -51,12 +50,14 @@ def from_callable(function: Callable[..., Any]) -> Metric:
 
     Symmetry is not assumed: function(a, b) and function(b, a) are both evaluated.
     """
+    from numba.extending import is_jitted
+
     name = getattr(function, "__name__", type(function).__name__)
     jitted = is_jitted(function)
 
     def block(a: Any, b: Any, **params: Any) -> NDArray[np.float64]:
         if jitted and not params and _numeric_rows(a) and _numeric_rows(b):
-            return _compiled_block(function, a, b)
+            return _compiled_block()(function, a, b)
         return _python_block(function, name, a, b, params)
 
     return Metric(name, block, symmetric=False, accepts="objects", summary="your function", threaded=jitted)
@@ -82,14 +83,21 @@ def _numeric_rows(objects: Any) -> bool:
     return isinstance(objects, np.ndarray) and objects.ndim == 2 and objects.dtype.kind in "fiub"
 
 
-@njit(nogil=True)
-def _compiled_block(function, a, b):  # type: ignore[no-untyped-def]
-    """out[i, l] = function(a[i], b[l]); compiled once for each user function, so not cached on disk."""
-    out = np.empty((a.shape[0], b.shape[0]))
-    for i in range(a.shape[0]):
-        for l in range(b.shape[0]):
-            out[i, l] = function(a[i], b[l])
-    return out
+@cache
+def _compiled_block() -> Any:
+    """The loop below as compiled code; it is compiled once for each user function, so not cached on disk."""
+    from numba import njit
+
+    @njit(nogil=True)
+    def block(function, a, b):  # type: ignore[no-untyped-def]
+        """out[i, l] = function(a[i], b[l])."""
+        out = np.empty((a.shape[0], b.shape[0]))
+        for i in range(a.shape[0]):
+            for l in range(b.shape[0]):
+                out[i, l] = function(a[i], b[l])
+        return out
+
+    return block
 
 
 def describe() -> list[dict[str, Any]]:

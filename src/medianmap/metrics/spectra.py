@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from ..utils.checks import check_flag, check_nonnegative
 from ..utils.kernels import kernel
@@ -58,6 +57,8 @@ def _similarity(x: Peaks, y: Peaks, tolerance: float, gain: Gain) -> float:
     if y.rank < x.rank:
         x, y = y, x
     i, l, alone = _within(x.mz, y.mz, tolerance)
+    from scipy.optimize import linear_sum_assignment
+
     if not len(i):
         return 0.0
     gains = gain(x.weight[i], y.weight[l])

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from ..utils.checks import check_choice, check_count, check_flag
 from .base import Metric, Parameter, register
@@ -108,6 +107,8 @@ def _kmers(string: str, k: int) -> Counter[str]:
 
 def _counted(a: Sequence[Mapping[Any, int]], b: Sequence[Mapping[Any, int]]) -> tuple[Any, Any]:
     """How often each member (column) occurs in each bag (row) of a and of b: sparse counts over one numbering."""
+    from scipy.sparse import csr_array
+
     number = {thing: k for k, thing in enumerate(dict.fromkeys(chain.from_iterable((*a, *b))))}
 
     def matrix(bags: Sequence[Mapping[Any, int]]) -> Any:

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
-from sklearn.metrics import DistanceMetric
 
 from .base import Metric, Parameter, register
 
@@ -41,6 +39,8 @@ SAME_AS = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
 
 
 def _scipy_block(a: NDArray[Any], b: NDArray[Any], *, name: str, as_bool: bool = False, **params: Any) -> NDArray[Any]:
+    from scipy.spatial.distance import cdist  # here: a command that only names a metric does not wait for SciPy
+
     if as_bool:
         a, b = a != 0, b != 0
     with np.errstate(invalid="ignore", divide="ignore"):  # a NaN is reported with its pair by the caller
@@ -101,6 +101,8 @@ def _haversine_block(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Angles on the sphere between (latitude, longitude) in radians."""
     if a.shape[1] != 2:
         raise ValueError(f"'haversine' compares (latitude, longitude); pass two columns, not {a.shape[1]}.")
+    from sklearn.metrics import DistanceMetric
+
     return DistanceMetric.get_metric("haversine").pairwise(np.asarray(a, np.float64), np.asarray(b, np.float64))
 
 

@@ -91,6 +91,8 @@ class PatchClusterer(
         With 1 every patch is logged.
     on_patch : callable or None, default=None
         Called after each patch with a `PatchRecord`.
+    random_state : int, RandomState, Generator or None, default=None
+        Passed on to the map; None leaves the map its own.
 
     Attributes
     ----------
@@ -163,6 +165,7 @@ class PatchClusterer(
     client: Any = None
     verbose: int = 0
     on_patch: Callable[[one_pass.PatchRecord], Any] | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go over X in one pass.
@@ -325,7 +328,15 @@ class PatchClusterer(
 
     def _at_start(self) -> PassProgress:
         """No progress yet; the seed of all patches is drawn once from the map's random_state."""
-        return PassProgress(int(as_generator(self.estimator.random_state).integers(2**63)))
+        return PassProgress(int(as_generator(self._seeded.random_state).integers(2**63)))
+
+    @property
+    def _seeded(self) -> BaseMap:
+        """The map with this class's random_state in the place of its own, where that is given."""
+        if self.random_state is None:
+            return self.estimator
+        copy: BaseMap = base.clone(self.estimator)
+        return copy.set_params(random_state=self.random_state)
 
     def _data(
         self, X: Any, sample_weight: Any, supervision: Supervision | None, seed: int
@@ -356,7 +367,7 @@ class PatchClusterer(
         most = (self.patch_size if self.n_patches is None else size) // K
         per = self.estimator._points_each(max(1, min(self.points_per_prototype, most)))
         sizes = tree_sizes(size, K, compared.keeps_dissimilarities) if self._as_tree else None
-        return PatchSettings(self.estimator, per, self.warm_start, sizes=sizes)
+        return PatchSettings(self._seeded, per, self.warm_start, sizes=sizes)
 
     def _patch_plan(self, N: int, compared: Comparison) -> PatchPlan:
         """How N points are cut into patches."""
@@ -449,7 +460,7 @@ class PatchClusterer(
     def _reseeded(self, seed: int) -> Self:
         """An unfitted copy that starts from this seed and will have labels_."""
         copy: Self = base.clone(self)
-        return copy.set_params(estimator__random_state=seed, compute_labels=True, checkpoint=None)
+        return copy.set_params(estimator__random_state=seed, random_state=None, compute_labels=True, checkpoint=None)
 
 
 def refuse_stream(X: Any, instead: str) -> None:

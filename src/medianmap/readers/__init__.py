@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any
 
 from .arrays import from_anndata, read_anndata, read_npy, read_npz
+from .biom import read_biom, read_qza
 from .columns import KNOWN, Column, guess_delimiter, guess_header, is_number, sample_rows
 from .matrices import read_phylip, write_lsmat, write_pairs, write_phylip
 from .pairs import M8_COLUMNS, read_m8, read_pairs
@@ -55,6 +56,8 @@ FORMATS = {
         Format("lsmat", (".lsmat",), "a scikit-bio or QIIME matrix", ("encoding", *RULE_OPTIONS), read_lsmat),
         Format("npy", (".npy",), "one NumPy array", ("kind", *RULE_OPTIONS), read_npy),
         Format("npz", (".npz",), "NumPy arrays", ("kind", "key", *RULE_OPTIONS), read_npz),
+        Format("biom", (".biom",), "a BIOM table of samples", (), read_biom),
+        Format("qza", (".qza",), "a QIIME 2 distance matrix or feature table", RULE_OPTIONS, read_qza),
         Format("anndata", (".h5ad",), "AnnData obsp or obsm", ("kind", "key", "label", *RULE_OPTIONS), read_anndata),
     )
 }  # fmt: skip
@@ -169,7 +172,8 @@ def read(
     Parameters
     ----------
     format : one of FORMATS; by default what the name says, then the contents.
-    kind : "strings", "vectors", "series" or "matrix", for formats that can hold several (table, npy, npz, anndata).
+    kind : "strings", "vectors", "series", "table" (numbers, categories, missing values), "matrix" or "similarity", for
+        formats that can hold several (table, npy, npz, anndata).
     id, label, string : columns of a table, by name or position from 0. For sequences, label is a word of the header
         (1 is the word after the id) or a function of the header; for AnnData a column of obs.
     columns : the coordinates of a table of vectors, or (from, to, value) of a pair table.

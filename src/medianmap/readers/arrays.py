@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -10,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.base import condensed_size
+from ..sources.squares import SIMILARITIES, judge_square, without_diagonal
 from ..utils.checks import refuse_duplicate_ids
 from ..utils.loading import require
 from .records import Matrix, Opened, Records, numbered_ids
 from .similarity import finish
 
 BESIDE = ("ids", "labels")  # arrays of a .npz that describe another one
-KINDS = ("strings", "vectors", "series", "matrix")
+KINDS = ("strings", "vectors", "series", "matrix", "similarity")
 
 
 def read_npy(opened: Opened, *, kind: str | None = None, **rules: Any) -> Records | Matrix:
@@ -58,7 +60,7 @@ def from_array(
         raise ValueError(f"kind is {kind!r}; choose one of {', '.join(map(repr, KINDS))}.")
     if array.size == 0 or array.ndim not in (1, 2) or array.dtype.kind not in "fiubU":
         raise ValueError(f"{name} has {array.dtype} of shape {array.shape}; save numbers or text in 1 or 2 dimensions.")
-    kind, note = _kind_of(array, rules) if kind is None else (kind, "")
+    kind, array, note = _kind_of(name, array, kind, rules)
     n = condensed_size(len(array)) if kind == "matrix" and array.ndim == 1 else len(array)
     for given, what in ((ids, "ids"), (labels, "labels")):
         if given is not None and len(given) != n:
@@ -77,26 +79,54 @@ def from_array(
     return Records(ids or numbered_ids(len(array)), objects, kind, None, labels, None, note)  # type: ignore[arg-type]
 
 
-def _kind_of(array: NDArray[Any], rules: dict[str, Any]) -> tuple[str, str]:
-    """The kind and, where it was a guess, the reason."""
-    if array.dtype.kind == "U":
-        return "strings", ""
-    if array.ndim == 1:
-        return "matrix", "a 1-D array was read as a condensed matrix"
-    return square_kind(array, bool(rules))
+def _kind_of(name: str, array: NDArray[Any], kind: str | None, rules: dict[str, Any]) -> tuple[str, NDArray[Any], str]:
+    """The kind, the array as it is read, and what was guessed; `rules` may be completed."""
+    if kind is None and array.dtype.kind == "U":
+        return "strings", array, ""
+    if kind is None and array.ndim == 1:
+        return "matrix", array, "a 1-D array was read as a condensed matrix"
+    if array.dtype.kind != "U" and array.ndim == 2:
+        return square_kind(name, array, kind, rules)
+    return ("matrix", array, "") if kind == "similarity" else (kind or "", array, "")
 
 
-def square_kind(X: NDArray[Any], has_rules: bool, same_names: bool | None = None) -> tuple[str, str]:
-    """Whether numbers (N, M) are a "matrix" or "vectors", and a note: a square with a zero diagonal is a matrix."""
-    if X.shape[0] != X.shape[1]:
-        return "vectors", ""
-    if same_names or has_rules:
-        return "matrix", ""
+def square_kind(
+    name: str, X: NDArray[Any], kind: str | None, rules: dict[str, Any], same_names: bool | None = None
+) -> tuple[str, NDArray[Any], str]:
+    """Whether numbers X (N, M) are a "matrix" or "vectors", X as it is read, and a note on what was guessed.
+
+    kind : what the user says; "similarity" completes `rules` by the rule that such numbers need. Without it, and
+    without rules, a square is what `judge_square` says, and refused where that is not dissimilarities.
+    same_names : whether rows and columns are named alike; a square whose are named differently is vectors.
+    """
+    n = len(X)
+    square = n == X.shape[1]
+    if kind == "similarity":
+        refuse_not_square(X, name)
+        if "similarity" in rules:
+            return "matrix", X, ""
+        found = judge_square(X).similarity
+        if found is None:
+            raise ValueError(f"{name}: the numbers do not show which similarities they are; pass similarity=RULE.")
+        _, rules["similarity"], formula = SIMILARITIES[found]
+        return "matrix", X, f"similarities, converted by {formula}"
+    if kind is not None or not square or rules:
+        return kind or ("matrix" if square else "vectors"), X, ""
+    verdict = judge_square(X)
     if same_names is False:
-        return "vectors", "rows and columns have different names, so read as vectors"
-    if not np.diagonal(X).any():
-        return "matrix", "square with zeros on the diagonal, so read as a matrix; for vectors pass kind='vectors'"
-    return "vectors", "square, but the diagonal is not zero, so read as vectors; for a matrix pass kind='matrix'"
+        # By chance only small squares are symmetric.
+        if n > 2 and verdict.symmetric:
+            verdict = replace(verdict, kind="in doubt", doubt="they are symmetric, but rows and columns differ in name")
+            verdict.refuse(name, n)
+        return "vectors", X, "rows and columns have different names, so read as vectors"
+    verdict.refuse(name, n)
+    if verdict.diagonal:
+        said = f"the diagonal, up to {verdict.diagonal:g}, was taken for rounding and set to 0"
+        return "matrix", without_diagonal(X), f"square, so read as a matrix; {said}; for vectors pass kind='vectors'"
+    alike = (
+        "" if same_names else "square with zeros on the diagonal, so read as a matrix; for vectors pass kind='vectors'"
+    )
+    return "matrix", X, alike
 
 
 def _matrix(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -138,6 +139,8 @@ def numbers(
     titled = f" ({header[column]!r})" if header and column < len(header) and header[column] else ""
     found = repr(cells[at]) if cells[at].strip() else "empty"
     hint = "write decimals with a point" if "," in cells[at] else "correct it"
+    if cells[at].strip().lower() in UNKNOWN:
+        hint = "fill it in, or pass kind='table' to compare rows by what both have"
     raise ValueError(f"{name}: line {line}, column {column + 1}{titled} is {found}, but a number is needed; {hint}.")
 
 
@@ -169,10 +172,18 @@ def guess_header(rows: Sequence[Sequence[str]], known: frozenset[str]) -> bool:
 
 
 ID_NAMES = ("id", "ids", "name", "names", "identifier", "accession", "sample", "sample_id", "key")
+_IDS_OF_METADATA = frozenset(
+    (*(each.replace("_", "") for each in ID_NAMES), "sampleid", "samplename", "featureid", "otuid")
+)
 LABEL_NAMES = ("label", "labels", "class", "family", "species", "target", "category", "group", "type")
 STRING_NAMES = ("string", "sequence", "seq", "text", "word", "peptide", "protein", "dna", "rna", "smiles")
 FIRST_LINE_IS_DATA = "the first line was read as data; if it holds names pass header=True"
 KNOWN = frozenset(ID_NAMES + LABEL_NAMES + STRING_NAMES)
+
+
+def is_id_name(title: str) -> bool:
+    """Whether a column of metadata is called like ids: 'id', '#SampleID' of QIIME 1, 'sample-id' of QIIME 2, ..."""
+    return re.sub(r"[#_\- ]", "", title.lower()) in _IDS_OF_METADATA
 
 
 @dataclass(frozen=True)
@@ -207,11 +218,12 @@ class Layout:
     label: int | None
     objects: tuple[int, ...]
     note: str
+    numeric: tuple[bool, ...] = ()  # whether each of `objects` holds numbers
 
     @property
     def columns(self) -> list[str] | None:
         """Names of the coordinates."""
-        return [self.header[k] for k in self.objects] if self.header and self.kind == "vectors" else None
+        return [self.header[k] for k in self.objects] if self.header and self.kind in ("vectors", "table") else None
 
 
 def header_of(rows: Sequence[Sequence[str]], header: bool | None, named: bool) -> list[str] | None:
@@ -241,6 +253,11 @@ class _Chooser:
         cells = list(zip(*data, strict=True))
         self.numeric = [is_numeric(column) for column in cells]
         self.unique = [len(set(column)) == len(column) for column in cells]
+        known = [[cell for cell in column if cell.strip().lower() not in UNKNOWN] for column in cells]
+        self.gaps = [len(each) < len(column) for each, column in zip(known, cells, strict=True)]
+        # Text whose values repeat.
+        self.categories = [not number and 2 * len(set(each)) <= len(each)
+                           for number, each in zip(self.numeric, known, strict=True)]  # fmt: skip
         self.notes: list[str] = []
 
     def layout(self, asked: TableOptions) -> Layout:
@@ -257,13 +274,15 @@ class _Chooser:
             at_string = self.by_name(STRING_NAMES, "strings", [*taken, at_id, at_label], text=True)
         rest = [k for k in range(self.width) if k not in (at_id, at_label, *taken)]
         if kind is None:
-            kind = self.kind(at_string, features, rest)
+            kind = self.kind(at_string, features, rest, at_label)
         if at_id is None and (kind != "strings" or len(rest) > (at_string is None)):
             at_id = self.first_as_id([*taken, at_string], kind)
             rest = [k for k in rest if k != at_id]
         if kind == "strings":
             at_string = self.only_text(rest) if at_string is None else at_string
             return self.done(kind, at_id, at_label, [at_string])
+        if kind == "table":
+            return self.done(kind, at_id, at_label, self.of_table(rest) if features is None else features)
         if features is None:
             features = self.coordinates(rest)
             text = [k for k in rest if not self.numeric[k]]
@@ -287,11 +306,21 @@ class _Chooser:
                 return lower.index(each)
         return None
 
-    def kind(self, at_string: int | None, features: list[int] | None, rest: list[int]) -> Kind:
-        """Vectors if there are coordinates, strings if there is text and at most one column of numbers."""
-        if at_string is not None or features is not None:
-            return "vectors" if at_string is None else "strings"
-        n_numeric = sum(self.numeric[k] for k in rest)
+    def kind(self, at_string: int | None, features: list[int] | None, rest: list[int], at_label: int | None) -> Kind:
+        """Vectors if there are coordinates, strings if there is text and at most one column of numbers; a table if
+        there are categories beside labels, or coordinates that are missing."""
+        if at_string is not None:
+            return "strings"
+        used = rest if features is None else features
+        n_categories, n_numeric = sum(self.categories[k] for k in used), sum(self.numeric[k] for k in used)
+        missing = n_numeric > 1 and any(self.gaps[k] for k in used if self.numeric[k])
+        # Other text might be the strings; in the first column it rather is the ids.
+        free = any(not self.numeric[k] and not self.categories[k] for k in used if k > 0 or not self.unique[0])
+        mixed = n_categories > 1 or missing or (n_categories and n_numeric > 1 and at_label is not None)
+        if mixed and not free:
+            return "table"
+        if features is not None:
+            return "vectors"
         return "vectors" if n_numeric > 1 or 0 < n_numeric == len(rest) else "strings"
 
     def first_as_id(self, taken: Sequence[int | None], kind: Kind) -> int | None:
@@ -308,10 +337,21 @@ class _Chooser:
         texts = [k for k in rest if not self.numeric[k]] or (list(rest) if len(rest) == 1 else [])
         if len(texts) != 1:
             found = f"{len(texts)} columns of text" + (f" ({', '.join(map(self.title, texts))})" if texts else "")
-            raise ValueError(f"{self.name} has {found}; say which holds the strings: pass string=NAME or a position.")
+            raise ValueError(
+                f"{self.name} has {found}; say which holds the strings: pass string=NAME or a position, "
+                "or kind='table' to compare whole rows."
+            )
         if self.width > 1:
             self.notes.append(f"{self.title(texts[0])} read as strings")
         return texts[0]
+
+    def of_table(self, rest: Sequence[int]) -> list[int]:
+        """Numbers and categories; text of which hardly two rows have the same says nothing of how alike they are."""
+        left_out = [k for k in rest if not (self.numeric[k] or self.categories[k])]
+        if left_out and len(left_out) < len(rest):
+            self.notes.append(f"{', '.join(map(self.title, left_out))} left out: hardly a value occurs twice")
+            return [k for k in rest if k not in left_out]
+        return list(rest)
 
     def coordinates(self, rest: Sequence[int]) -> list[int]:
         features = [k for k in rest if self.numeric[k]]
@@ -325,4 +365,5 @@ class _Chooser:
     def done(self, kind: Kind, id: int | None, label: int | None, objects: Sequence[int]) -> Layout:
         if self.names is None and kind == "strings" and self.width > 1:
             self.notes.append(FIRST_LINE_IS_DATA)
-        return Layout(kind, self.names, self.width, id, label, tuple(objects), "; ".join(self.notes))
+        numeric = tuple(self.numeric[k] for k in objects)
+        return Layout(kind, self.names, self.width, id, label, tuple(objects), "; ".join(self.notes), numeric)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import sys
@@ -18,13 +19,15 @@ from numpy.typing import NDArray
 
 from ..sources import Source, as_dissimilarity
 from ..utils.checks import refuse_duplicate_ids
+from ..utils.loading import require
 from ..utils.threads import step
 
-Kind: TypeAlias = Literal["strings", "vectors", "series"]
+Kind: TypeAlias = Literal["strings", "vectors", "series", "table"]
 HEAD_BYTES = 64 * 2**10
 HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are read even if they are long,
 HEAD_MOST = 16 * 2**20  # up to this size
 GZIP_MAGIC = b"\x1f\x8b"
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,10 @@ def opening(path: str | PathLike[str]) -> Iterator[Opened]:
         raise IsADirectoryError(f"{place} is a folder; give the path of a file.")
     if not place.exists():
         raise FileNotFoundError(f"There is no file {place}; check the path.")
+    if place.suffix.lower() in WORKBOOKS:
+        content = sheet_as_csv(place)
+        yield Opened(str(place), place.with_suffix(".csv"), cast(BinaryIO, io.BytesIO(content)), content, False)
+        return
     with place.open("rb") as raw, _looked_at(str(place), place, raw) as opened:
         yield opened
 
@@ -160,7 +167,7 @@ class _Rejoined(io.RawIOBase):
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One object of a stream: its id, the object (a string or a vector (M,)), its label and its description."""
+    """One object of a stream: its id, the object (a string, a vector (M,) or a row), its label and its description."""
 
     id: str
     object: Any
@@ -173,21 +180,24 @@ class Records:
     """N objects with their ids, ready for a metric.
 
     ids : N names, "0" .. "N-1" where the file has none.
-    objects : N strings; an array (N, M) of vectors; or N arrays of any lengths (series).
-    kind : "strings", "vectors" or "series", accordingly.
+    objects : N strings; an array (N, M) of vectors; N arrays of any lengths (series); or N rows of a table, each M
+        numbers, texts and None, as the metric "gower" takes them.
+    kind : "strings", "vectors", "series" or "table", accordingly.
     columns : M names of the coordinates, where the file has them.
     labels : N classes, where the file has them and they were asked for or recognised.
     descriptions : N texts that follow the ids (FASTA, FASTQ).
     note : what was guessed on reading, in words; empty if nothing was.
+    usual : the metric by which such records are usually compared, where the file says what they are.
     """
 
     ids: list[str]
-    objects: list[str] | NDArray[Any] | list[NDArray[Any]]
+    objects: list[str] | NDArray[Any] | list[NDArray[Any]] | list[tuple[Any, ...]]
     kind: Kind
     columns: list[str] | None = None
     labels: list[str] | None = None
     descriptions: list[str] | None = None
     note: str = ""
+    usual: str = ""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -231,6 +241,27 @@ def collect(records: Iterable[Record], kind: Kind, name: str, columns: list[str]
         labels=None if every[0].label is None else [record.label or "" for record in every],
         descriptions=[record.description for record in every] if described else None, note=note,
     )  # fmt: skip
+
+
+def sheet_as_csv(workbook: Path) -> bytes:
+    """The first sheet of a workbook as CSV in UTF-8: whole numbers without a point, dates as in ISO 8601."""
+    calamine = require("python_calamine", "excel", f"{workbook} is an Excel workbook, which")
+    try:
+        sheet = calamine.CalamineWorkbook.from_path(str(workbook)).get_sheet_by_index(0)
+    except calamine.CalamineError as error:
+        raise ValueError(f"{workbook} is no whole Excel workbook ({error}); save it again, or as CSV.") from None
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(map(_cell, row) for row in sheet.to_python())
+    if not text.getvalue().strip(",\n"):
+        raise ValueError(f"{workbook}: its first sheet is empty; put the table there, or save that sheet as CSV.")
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    """The text of a cell; calamine has all numbers as float."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def numbered_ids(n: int) -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
-from ..utils.loading import require
 from .records import Opened, Record, Records, collect
 
 # Letters of the nucleic and amino acid codes of IUPAC, ambiguous ones included; upper and lower case alike.
@@ -46,41 +45,76 @@ def iter_sequences(
     label : which word of the header is the label, counted from 0 (the id), or a function of the whole header.
     allow_empty : whether a record may have no letters.
     """
-    dnaio = require("dnaio", "seq", f"The format {format!r}")
     label_of = _label_rule(label)
     check = letter_check(alphabet)
-    number = 0
-    try:
-        with dnaio.open(opened.stream, fileformat=format) as reader:
-            for number, entry in enumerate(reader, 1):
-                yield _record(entry, f"{opened.name}: record {number}", label_of, check, allow_empty)
-    except dnaio.FileFormatError as error:
-        if "ASCII" in str(error):
-            raise ValueError(
-                f"{opened.name}: a header or sequence after record {number} has a letter that is not ASCII; rename it."
-            ) from None
-        raise ValueError(f"{opened.name} is not a whole {format.upper()} file: {error} Correct it.") from None
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise ValueError(f"{opened.name} is not ASCII: replace the byte 0x{byte:02x} after record {number}.") from None
+    entries = _fasta(opened) if format == "fasta" else _fastq(opened)
+    for number, (header, sequence) in enumerate(entries, 1):
+        yield _record(header, sequence, f"{opened.name}: record {number}", label_of, check, allow_empty)
+
+
+def _fasta(opened: Opened) -> Iterator[tuple[str, str]]:
+    """(header, sequence) of each record: a line that begins with '>', then lines of letters."""
+    header: str | None = None
+    lines: list[str] = []
+    for number, line in enumerate(opened.lines(), 1):
+        if line.startswith(">"):
+            if header is not None:
+                yield header, "".join(lines)
+            header, lines = line[1:].strip(), []
+        elif header is not None:
+            lines.append(line)
+        elif line.strip():
+            _refuse(opened, "FASTA", number, line, "a record begins with '>'")
+    if header is not None:
+        yield header, "".join(lines)
+
+
+def _fastq(opened: Opened) -> Iterator[tuple[str, str]]:
+    """(header, sequence) of each record: four lines, '@' and the header, letters, '+', a quality for each letter."""
+    lines = ((number, line.rstrip("\r\n")) for number, line in enumerate(opened.lines(), 1))
+    for number, line in lines:
+        if not line.strip():
+            continue
+        if not line.startswith("@"):
+            _refuse(opened, "FASTQ", number, line, "a record begins with '@'")
+        _, letters = next(lines, (0, ""))
+        third, plus = next(lines, (number + 2, ""))
+        fourth, quality = next(lines, (third + 1, ""))
+        if not plus.startswith("+"):
+            _refuse(opened, "FASTQ", third, plus, "the third line of a record begins with '+'")
+        if len(quality) != len(letters):
+            said = f"there are {len(quality)} qualities for {len(letters)} letters"
+            _refuse(opened, "FASTQ", fourth, quality, f"{said} of the record that begins in line {number}")
+        yield line[1:].strip(), letters
+
+
+def _refuse(opened: Opened, format: str, line: int, found: str, rule: str) -> NoReturn:
+    """ValueError for a line that cannot be part of such a file."""
+    found = found.strip()[:40]
+    raise ValueError(
+        f"{opened.name} is not a whole {format} file: line {line} is {found!r}, but {rule}. Correct or complete it."
+    )
 
 
 def _record(
-    entry: Any, where: str, label_of: Callable[[str, str], str | None], check: Callable[[str, str], None],
-    allow_empty: bool,
+    header: str, sequence: str, where: str, label_of: Callable[[str, str], str | None],
+    check: Callable[[str, str], None], allow_empty: bool,
 ) -> Record:  # fmt: skip
-    name, *description = entry.name.split(maxsplit=1) or [""]
+    name, *description = header.split(maxsplit=1) or [""]
     if not name:
         raise ValueError(f"{where} has no name after '>' or '@'; give every record an id.")
     where = f"{where} ({name!r})"
-    letters = "".join(entry.sequence.split())
+    letters = "".join(sequence.split())
+    if not letters.isascii():
+        at = next(k for k, letter in enumerate(letters, 1) if not letter.isascii())
+        raise ValueError(f"{where} has {letters[at - 1]!r} at position {at}, which is no ASCII letter; correct it.")
     if not letters and not allow_empty:
         raise ValueError(
             f"{where} has no letters: the file may be truncated. "
             "Complete it, or pass allow_empty=True if this is meant."
         )
     check(letters, where)
-    return Record(name, letters, label_of(entry.name, where), "".join(description).strip())
+    return Record(name, letters, label_of(header, where), "".join(description).strip())
 
 
 def _label_rule(label: LabelRule) -> Callable[[str, str], str | None]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sources.squares import judge_square
 from ..utils.checks import refuse_duplicate_ids
 from . import columns as text
 from .arrays import refuse_not_square, square_kind
@@ -19,7 +20,7 @@ from .sequences import letter_check
 from .similarity import RULE_OPTIONS, finish
 
 DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
-KINDS = (None, "strings", "vectors", "series", "matrix")
+KINDS = (None, "strings", "vectors", "series", "table", "matrix", "similarity")
 Sample = list[list[str]]
 
 
@@ -30,7 +31,7 @@ def read_table(opened: Opened, **options: Any) -> Records | Matrix:
     if rules and asked.kind is None and not asked.names_columns:  # rules are for matrices alone
         asked = replace(asked, kind="matrix")
     is_numbers = asked.kind in (None, "vectors") and not asked.names_columns and is_grid(sample, asked.header)
-    if asked.kind == "matrix" or is_numbers:
+    if asked.kind in ("matrix", "similarity") or is_numbers:
         return read_grid(opened, sample, asked, rules)
     if rules:
         raise ValueError(f"{opened.name} is read as records; drop {next(iter(rules))}, or pass kind='matrix'.")
@@ -41,7 +42,7 @@ def read_table(opened: Opened, **options: Any) -> Records | Matrix:
 def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
     """The rows of a table one by one; the first lines decide which column is what."""
     asked, sample = _look(opened, options)
-    if asked.kind == "matrix":
+    if asked.kind in ("matrix", "similarity"):
         raise ValueError(f"{opened.name}: a matrix cannot be read as a stream of records; read it as a whole.")
     return _stream(opened, asked, sample)[0]
 
@@ -93,10 +94,31 @@ def _iter_rows(opened: Opened, asked: text.TableOptions, layout: text.Layout) ->
             if not object and not asked.allow_empty:
                 raise ValueError(f"{where} has an empty string; pass allow_empty=True if this is meant.")
             check(object, where)
+        elif layout.kind == "table":
+            object = _row_of_table(cells, layout, line, opened.name)
+            refuse_empty_row(object, f"{opened.name}: line {line} ({name!r})")
         else:
             coordinates = [cells[k] for k in layout.objects]
             object = np.array(text.numbers(coordinates, line, layout.objects, layout.header, opened.name))
         yield Record(name, object, None if layout.label is None else cells[layout.label].strip())
+
+
+def _row_of_table(cells: Sequence[str], layout: text.Layout, line: int, name: str) -> tuple[Any, ...]:
+    """Numbers of columns of numbers, texts of the others, None where a value is not known."""
+    row: list[Any] = []
+    for k, numeric in zip(layout.objects, layout.numeric, strict=True):
+        cell = cells[k].strip()
+        if cell.lower() in text.UNKNOWN:
+            row.append(None)
+        else:
+            row.append(text.numbers([cell], line, [k], layout.header, name)[0] if numeric else cell)
+    return tuple(row)
+
+
+def refuse_empty_row(row: tuple[Any, ...], where: str) -> None:
+    """ValueError for a row of which nothing is known: it cannot be compared with any other."""
+    if all(value is None for value in row):
+        raise ValueError(f"{where} has no value in any of its {len(row)} columns; drop that row.")
 
 
 def _iter_series(opened: Opened, asked: text.TableOptions, sample: Sample) -> Iterator[Record]:
@@ -160,19 +182,25 @@ def read_grid(
     X = grid.X
     if kind is None:
         _refuse_half_a_matrix(grid, name)
-        named = grid.rows is not None and grid.columns is not None
-        kind, note = square_kind(X, bool(rules), grid.rows == grid.columns if named else None)
-    else:
-        note = ""
+    named = grid.rows is not None and grid.columns is not None
+    kind, X, note = square_kind(name, X, kind, rules, grid.rows == grid.columns if named else None)
     if kind == "vectors":
-        if grid.unknown:
+        if grid.unknown and asked.kind is not None:
             raise ValueError(grid.unknown)
         if rules:
             raise ValueError(f"{name} holds vectors; drop {next(iter(rules))}, or for a matrix pass kind='matrix'.")
         if grid.rows is not None:
             refuse_duplicate_ids(grid.rows, name, "row")
             note = note if grid.columns else "; ".join(filter(None, (note, text.FIRST_LINE_IS_DATA)))
-        return Records(grid.rows or numbered_ids(len(X)), X, "vectors", grid.columns, None, None, note)
+        ids_of_rows = grid.rows or numbered_ids(len(X))
+        if not grid.unknown:
+            return Records(ids_of_rows, X, "vectors", grid.columns, None, None, note)
+        table = [tuple(None if value != value else value for value in row) for row in X.tolist()]
+        for i, row in zip(ids_of_rows, table, strict=True):
+            refuse_empty_row(row, f"{name}: the row {i!r}")
+        return Records(
+            ids_of_rows, table, "table", grid.columns, None, None, "; ".join(filter(None, (note, "values are missing")))
+        )
     refuse_not_square(X, name)
     _refuse_other_names(grid, name)
     ids = grid.rows or grid.columns
@@ -230,8 +258,10 @@ def _refuse_half_a_matrix(grid: Grid, name: str) -> None:
     X = grid.X
     if grid.rows is None or grid.columns is None:
         n = len(X)
-        if 3 <= n < X.shape[1] and not np.diagonal(X).any() and np.array_equal(X[:, :n], X[:, :n].T):
-            refuse_not_square(X, name)
+        if 3 <= n < X.shape[1]:
+            head = judge_square(X[:, :n])
+            if head.kind == "dissimilarities" and head.symmetric:
+                refuse_not_square(X, name)
         return
     shared = set(grid.rows) & set(grid.columns)
     if len(shared) > min(len(grid.rows), len(grid.columns)) / 2:

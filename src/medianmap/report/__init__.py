@@ -52,7 +52,7 @@ class Report:
 def report(
     model: Any, X: Any, *, ids: Sequence[str] | None = None, y: Any = None, title: str | None = None,
     health: Any = None, settings: Mapping[str, Any] | None = None, members: int | None = None, points: Any = None,
-    sure: Any = None,
+    sure: Any = None, metadata: Any = None,
 ) -> Report:  # fmt: skip
     """Make a page to look at a fitted map: one HTML file that needs no network.
 
@@ -68,6 +68,8 @@ def report(
     members : most members listed per prototype; None lists as many as a page below 5 MB can hold
     points : `medianmap.explore.two_best(model, X)`, where it is computed already
     sure : `medianmap.uncertainty(model, X)`: how sure points are by resamples, in the place of their margins
+    metadata : what else is known of the points, for the lists of members: a dictionary of columns (N,), or a frame;
+        like y, a frame or Series with ids as its index is put in the order of the points
 
     Returns
     -------
@@ -88,12 +90,15 @@ def report(
     True
     """
     from ..predict.queries import map_of
+    from ..sources import in_order, row_ids
     from .html import page_content
     from .order import pairs_of
     from .summary import summarize
 
+    ids = row_ids(X) if ids is None else ids
+    y, metadata = in_order(y, ids, "y"), in_order(metadata, ids, "metadata")
     pairs = pairs_of(map_of(model), X)
-    facts = summarize(model, X, ids=ids, y=y, points=points, pairs=pairs, structure=True, sure=sure)
+    facts = summarize(model, X, ids=ids, y=y, points=points, pairs=pairs, structure=True, sure=sure, metadata=metadata)
     return Report(facts, page_content(facts, title=title, health=health, settings=settings, members=members))
 
 

@@ -25,6 +25,7 @@ from .summary import plain
 PAGE_BYTES, PAGE_ITSELF = 4_800_000, 120_000
 # Bytes of a listed member beside its id: its dissimilarity, its class, commas.
 PER_LISTED = 16
+PER_VALUE = 6  # and of each value of its metadata, a number of a list
 # Colours of quantities: even steps of lightness, further from the background of the page as they grow.
 RAMPS = {
     "light": ["#eef5ec", "#c4e3cf", "#8bcabf", "#53a9b2", "#3a83a2", "#345c8b", "#33376b", "#251c45"],
@@ -83,7 +84,7 @@ def page_content(
         "health": None if health is None else health.as_dict() if hasattr(health, "as_dict") else dict(health),
         "settings": {str(name): plain(value) for name, value in (settings or {}).items()},
         "parameters": facts["parameters"], "versions": facts["versions"], "ramps": RAMPS,
-        "classes": None, "class_names": [each["class"] for each in facts["classes"]],
+        "columns": facts["columns"], "classes": None, "class_names": [each["class"] for each in facts["classes"]],
     }  # fmt: skip
     if facts["classes"]:  # their names and colours, and of each neuron their shares
         shares = np.array([neuron["shares"] for neuron in facts["neurons"]])
@@ -92,7 +93,7 @@ def page_content(
         rows = [numbers(row, 4) for row in cut.shares]
         content["classes"] = {"names": cut.names, "colors": cut.colors, "shares": rows}
     n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * facts["n_prototypes"]
-    content["members"], content["listed"] = _listed(facts["members"], n_free, members)
+    content["members"], content["listed"] = _listed(facts["members"], n_free, members, len(facts["columns"]))
     return content
 
 
@@ -114,37 +115,45 @@ def _rounded(value: float | None, digits: int = 6) -> float | None:
     return None if value is None else numbers(value, digits)[0]
 
 
-def _listed(members: list[dict[str, Any]], n_free: int, most: int | None) -> tuple[list[Any], dict[str, Any]]:
+def _listed(
+    members: list[dict[str, Any]], n_free: int, most: int | None, n_columns: int = 0
+) -> tuple[list[Any], dict[str, Any]]:
     """(one record per prototype, what is listed).
 
-    A record: ids, dissimilarities and classes of the nearest members; `others` are the ids alone of those beyond, which
-    can be searched. What is listed: cap (members listed per prototype; None: all), complete, n_listed, n_searchable.
+    A record: ids, dissimilarities, classes and metadata of the nearest members; `others` are the ids alone of those
+    beyond, which can be searched. What is listed: cap (members listed per prototype; None: all), complete, n_listed,
+    n_searchable.
 
     n_free : bytes that members may take. most : members listed per prototype; None: as many as fit.
     """
     rank = np.concatenate([np.arange(len(each["ids"])) for each in members])
     size = np.array([n_bytes(name) + 1 for each in members for name in each["ids"]], np.int64)
-    cap, reach = caps(rank, size, n_free, most)
+    cap, reach = caps(rank, size, n_free, most, PER_LISTED + PER_VALUE * n_columns)
     records = []
     for each in members:
         record = {"ids": each["ids"][:cap], "dissimilarities": numbers(each["dissimilarities"][:cap], 5)}
         if "classes" in each:
             record["classes"] = each["classes"][:cap]
+        if "columns" in each:
+            record["columns"] = [codes[:cap] for codes in each["columns"]]
         records.append(record | {"others": each["ids"][cap:reach]})
     complete = cap > int(rank.max())
     found = {"n_listed": int((rank < cap).sum()), "n_searchable": int((rank < reach).sum())}
     return records, {"cap": None if complete else cap, "complete": complete, **found}
 
 
-def caps(rank: IntArray, size: IntArray, n_free: int, most: int | None) -> tuple[int, int]:
+def caps(
+    rank: IntArray, size: IntArray, n_free: int, most: int | None, per_listed: int = PER_LISTED
+) -> tuple[int, int]:
     """(members listed per prototype, members whose ids are there at all) within n_free bytes.
 
     rank (N,) : place of each point among the members of its prototype. size (N,) : bytes of its id.
+    per_listed : bytes of a listed member beside its id.
 
     All ids come first, so that every one can be found; where they do not fit, listed members get half of the room.
     """
     by_rank = np.bincount(rank, weights=size)
-    ids, rows = np.cumsum(by_rank), np.cumsum(np.bincount(rank) * PER_LISTED)
+    ids, rows = np.cumsum(by_rank), np.cumsum(np.bincount(rank) * per_listed)
     whole = len(by_rank)
     taken, room = (rows, n_free - ids[-1]) if ids[-1] <= n_free else (ids + rows, n_free / 2)
     cap = min(int(np.searchsorted(taken, room, side="right")) if most is None else most, whole)

@@ -52,6 +52,7 @@ WRITTEN_OF_NEURONS = (
 def summarize(
     model: Any, X: Any = None, *, ids: Sequence[str] | None = None, y: Any = None, points: NDArray[Any] | None = None,
     pairs: Source | None = None, structure: bool = False, seed: int = 0, sure: Uncertainty | None = None,
+    metadata: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The facts of a fitted map as a dictionary that JSON can hold; numbers are not rounded.
 
@@ -64,6 +65,7 @@ def summarize(
     points : the table of `two_best`, where it is computed already.
     pairs : dissimilarities (N, N) of the points; with them `quality` has the indices that compare points with points.
     structure : also what a picture needs: prototypes among themselves, their places, what they look like, and members.
+    metadata : what else is known of the points: columns (N,) by name, or a frame, for the lists of members.
     seed : of the sample that those indices are taken from when there are many points.
     sure : what `uncertainty` told of the points; without it margins between prototypes say how sure a point is.
     """
@@ -103,6 +105,7 @@ def summarize(
                 neuron["group"] = group
             facts["exemplars"] = exemplar_drawings(model, fitted, X)
             facts["members"] = _members(points, names, codes, len(P))
+            _add_metadata(facts, points, metadata)
     return facts
 
 
@@ -341,6 +344,21 @@ def _members(points: NDArray[Any], names: list[str], codes: IntArray | None, K: 
         listed = {"ids": [names[i] for i in here], "dissimilarities": points["dissimilarity"][here].tolist()}
         members.append(listed if codes is None else listed | {"classes": codes[here].tolist()})
     return members
+
+
+def _add_metadata(facts: dict[str, Any], points: NDArray[Any], metadata: Any) -> None:
+    """facts["columns"]: name and distinct values of each; of each prototype the numbers of its members' values, -1 for
+    none, in the order of the members."""
+    order = np.lexsort((points["dissimilarity"], points["prototype"]))
+    cuts = np.searchsorted(points["prototype"][order], np.arange(1, len(facts["members"])))
+    facts["columns"] = []
+    for name in () if metadata is None else metadata:
+        values = _class_names(metadata[name], len(points))
+        number = {value: k for k, value in enumerate(sorted({each for each in values or () if each is not None}))}
+        codes = np.array([-1 if value is None else number[value] for value in values or ()], np.intp)
+        facts["columns"].append({"name": str(name), "values": list(number)})
+        for members, here in zip(facts["members"], np.split(order, cuts), strict=True):
+            members.setdefault("columns", []).append(codes[here].tolist())
 
 
 def plain(value: Any) -> Any:

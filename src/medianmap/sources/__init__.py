@@ -28,8 +28,8 @@ from .stored import is_pair_store, open_matrix, open_npy, open_store, sidecar_pa
 __all__ = [
     "ALL", "ComparedSource", "ComputedSource", "CondensedSource", "DenseSource", "PairSource", "PostgresSource",
     "Source", "SubsetSource", "as_dissimilarity", "check_entries", "check_queries", "column_ids", "computed",
-    "ids_and_array", "is_store", "open_npy", "open_store", "panels", "points_to", "precomputed", "rows_per_panel",
-    "write_store",
+    "ids_and_array", "in_order", "is_store", "open_npy", "open_store", "panels", "points_to", "precomputed", "row_ids",
+    "rows_per_panel", "write_store",
 ]  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def computed(
 ) -> ComputedSource:
     """Objects and a metric as a source; parameters that the data determine are not filled in yet."""
     bound = bind(metric, metric_params)
-    return ComputedSource(as_objects(X, bound), bound, None, n_jobs)
+    return ComputedSource(as_objects(X, bound), bound, row_ids(X), n_jobs)
 
 
 def precomputed(X: Any, *, symmetric: bool | None = None) -> DenseSource | CondensedSource:
@@ -197,6 +197,31 @@ def frame_ids(frame: Any) -> list[str] | None:
     if ids is not None:
         refuse_duplicate_ids(ids, "The frame", "row")
     return ids
+
+
+def row_ids(X: Any) -> list[str] | None:
+    """Names of the objects in a frame or Series, its index, as text; None if there are none, or twice the same."""
+    if not (hasattr(X, "iloc") and hasattr(X, "index")):
+        return None
+    names = [str(name) for name in X.index]
+    numbered = names == [str(k) for k in range(len(names))]
+    return None if numbered or len(set(names)) < len(names) else names
+
+
+def in_order(values: Any, ids: Sequence[str] | None, what: str) -> Any:
+    """A frame or Series with the ids as its index in the order of the ids; everything else as it is."""
+    names = row_ids(values)
+    if names is None or ids is None or list(ids) == names:
+        return values
+    place = {name: k for k, name in enumerate(names)}
+    if not place.keys() & set(ids):
+        return values  # an index of something else, such as places in a larger table
+    missing = [each for each in ids if each not in place]
+    if missing:
+        raise ValueError(
+            f"The index of {what} lacks {len(missing)} of {len(ids)} points, first {missing[0]!r}; add them."
+        )
+    return values.iloc[[place[each] for each in ids]]
 
 
 def column_ids(X: Any) -> list[str] | None:

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
 
 from ..metrics.base import BoundMetric
 from .base import ALL, Source, is_source, panels, rows_per_panel
@@ -106,6 +104,8 @@ def check_vectors(X: Any, metric_name: str = "euclidean", *, allow_nan: bool = F
     """(N, M) finite numbers; ValueError names strings and missing values by their place."""
     if is_source(X):
         raise ValueError("X is a source of dissimilarities, where vectors are needed; pass an array (N, M) of numbers.")
+    from sklearn.utils.validation import check_array  # a second of imports, which reading a file does not wait for
+
     refuse_text(X, metric_name)
     X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
     good = ~np.isinf(X) if allow_nan else np.isfinite(X)
@@ -127,6 +127,9 @@ def columns_of(X: Any) -> dict[str, Any]:
     """n_features_in_ and feature_names_in_, as scikit-learn finds them, where X has columns."""
     if type(X) is np.ndarray and X.ndim == 2:
         return {"n_features_in_": X.shape[1]}
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
+
     scratch = BaseEstimator()
     validate_data(scratch, X, skip_check_array=True)
     return vars(scratch)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..output import console, speaking
+from ..settings import model_argument
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @speaking
 def info(model: Path) -> None:
     """Show what a MODEL file contains.

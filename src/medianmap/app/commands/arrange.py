@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from ..inputs import data_in
 from ..output import check_out, close, speaking, watched
-from ..settings import FitSettings, force_option, gzip_option, option
+from ..settings import FitSettings, check_settings, force_option, gzip_option, option
 from .fit import told
 
 
@@ -21,6 +22,7 @@ from .fit import told
 @option("params")
 @option("read")
 @option("labels")
+@option("strict")
 @option("seed")
 @option("threads")
 @force_option
@@ -43,8 +45,10 @@ def arrange(file: str, out: Path, force: bool, gzip: bool, no_report: bool, **op
     if file == settings.exemplars == "-":
         raise click.UsageError("INPUT and --exemplars cannot both be standard input; write one of them to a file.")
     check_out(out, force)
+    check_settings(settings)
     with watched() as watch:
+        data = data_in(settings)  # what is wrong with options and file is said before seconds of imports
         from ..run import run_fit
 
-        result = run_fit(settings, out, force=force, report=not no_report, gzip=gzip, watch=watch)
+        result = run_fit(settings, out, data=data, force=force, report=not no_report, gzip=gzip, watch=watch)
     close("\n".join(told(result)))

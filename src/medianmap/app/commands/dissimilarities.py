@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ..inputs import chosen_metric, read_given
-from ..output import close, is_stdout, printed, speaking, watched
+from ..output import close, in_options, is_stdout, printed, speaking, watched
 from ..settings import option
 
 
@@ -45,7 +46,7 @@ def distances(
         raise ValueError(f"{out} must end in .npy: that is what is written; -o - prints a table.")
     with _target(out) as target, watched():
         given = read_given(str(file), read)
-        metric = chosen_metric(given, metric)
+        metric, params = chosen_metric(given, metric, params)
         if given.source is not None:
             raise ValueError(
                 f"{file} holds dissimilarities already, so there is nothing to compute; "
@@ -92,14 +93,21 @@ def check(
 ) -> None:  # fmt: skip
     """Say whether the dissimilarities in INPUT, or of its objects, can be used, and what they are like.
 
-    The exit code is 0 if a map can use them and 2 if not.
+    The exit code is 0 if a map can use them and 2 if not: what medianmap fit would refuse,
+    this refuses too, but a square of numbers is described, whatever it holds.
 
     Examples: medianmap check distances.npy; medianmap check hits.m8 --read similarity=normalized --read missing=1
     """
-    from ...explore.health import check_dissimilarity
+    from ...explore.health import Finding, check_dissimilarity
+    from ...sources.squares import SquareInDoubt
 
     with watched():
-        health = check_dissimilarity(_source(file, metric, params, read, threads), seed=seed)
+        try:
+            health = check_dissimilarity(_source(file, metric, params, read, threads), seed=seed)
+        except SquareInDoubt as error:
+            health = check_dissimilarity(_source(file, None, {}, {**read, "kind": "matrix"}, threads), seed=seed)
+            verdict = Finding("kind", "error", in_options(error), {})
+            health = replace(health, findings=(verdict, *health.findings))
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
     context.exit(0 if health.ok else 2)
 
@@ -108,16 +116,10 @@ def _source(
     file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any], threads: int | None
 ) -> Any:
     """What the file holds under the metric; a matrix in a .npy file stays on disk."""
-    import numpy as np
-
     from ...sources import as_dissimilarity
 
     given = read_given(str(file), read)
-    # A square without zeros on its diagonal is read as vectors, and may be the similarities that a check is to find.
-    square = given.kind == "vectors" and np.shape(given.objects) == (len(given), len(given))
-    if square and metric in (None, "precomputed"):
-        return as_dissimilarity(given.objects, symmetric=True)
-    metric = chosen_metric(given, metric)
+    metric, params = chosen_metric(given, metric, params)
     if given.source is not None:
         return given.source
     return as_dissimilarity(given.objects, metric, metric_params=params, ids=given.ids, n_jobs=threads)

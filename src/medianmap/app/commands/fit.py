@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...utils.files import counted
-from ..inputs import check_data_of
+from ..inputs import check_data_of, data_in
 from ..output import check_out, close, console, speaking, watched
-from ..settings import FitSettings, fit_options, force_option, gzip_option, merged, option, read_config
+from ..settings import FitSettings, check_settings, fit_options, force_option, gzip_option, merged, option, read_config
 
 if TYPE_CHECKING:
     from ..run import FitResult
@@ -53,11 +53,13 @@ def fit(
     settings, recorded = _settings(file, config, options)
     check_out(out, force)  # at once, before compilers and linear algebra are loaded
     check_data_of(None if file is not None else config, settings.input)
+    check_settings(settings)
     with watched() as watch:
+        data = data_in(settings)  # what is wrong with options and file is said before seconds of imports
         from ..run import run_fit
 
-        result = run_fit(settings, out, force=force, report=not no_report, gzip=gzip, scheduler=scheduler, watch=watch,
-                         recorded=recorded)  # fmt: skip
+        result = run_fit(settings, out, data=data, force=force, report=not no_report, gzip=gzip, scheduler=scheduler,
+                         watch=watch, recorded=recorded)  # fmt: skip
     close("\n".join(told(result)))
 
 

@@ -89,7 +89,7 @@ def _compared(
     from ...sources.base import fits
 
     given = read_given(str(file), read)
-    metric = chosen_metric(given, metric)
+    metric, params = chosen_metric(given, metric, params)
     if given.source is not None:
         return given.source, {"metric": metric}
     if given.kind == "vectors" or not fits(len(given)):

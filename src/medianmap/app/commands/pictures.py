@@ -13,14 +13,14 @@ import click
 from ...report.plots import PICTURES, chosen_picture, plot_model
 from ..inputs import Given, data_of
 from ..output import close, is_stdout, note, speaking, watched
-from ..settings import CONFIG, option, settings_beside
+from ..settings import CONFIG, model_argument, option, settings_beside
 
 ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
 DPI = 150
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("-o", "--out", default="report.html", show_default=True, type=click.Path(path_type=Path), metavar="FILE",
               help="The page to write; - prints it.")  # fmt: skip
@@ -50,6 +50,8 @@ def report(
         given = data_of(model, file, read, labels)
         if given is None:
             raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / CONFIG} that names a file.")
+        for each in given.notes:
+            note(each)
         page = _page(fitted, given, settings_beside(model), threads, title)
     _write(out, page.encode())
 
@@ -76,12 +78,12 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
         with limited(1):
             health = check_dissimilarity(given.data, **how, max_points=MOST_COMPUTED)
     facts = summarize(fitted, given.data, ids=given.ids, y=given.labels, points=points,
-                      pairs=pairs_of(map_, given.data), structure=True)  # fmt: skip
+                      pairs=pairs_of(map_, given.data), structure=True, metadata=given.metadata)  # fmt: skip
     return page(facts, given, health, settings, title)
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("--what", type=click.Choice(list(PICTURES)), default=None,
               help="The picture; by default hits of a SOM, topology of other maps.")  # fmt: skip

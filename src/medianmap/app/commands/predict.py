@@ -12,11 +12,11 @@ import click
 
 from ..inputs import STREAMED, format_in, length_of, read_as, read_options, refuse_unknown
 from ..output import close, is_stdout, shows_progress, speaking, watched
-from ..settings import option, settings_beside
+from ..settings import model_argument, option, settings_beside
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.argument("file", metavar="INPUT", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("-"), metavar="FILE",
               help="A .tsv, .tsv.gz or .parquet file; by default lines on standard output.")  # fmt: skip
@@ -79,12 +79,22 @@ def _objects(fitted: Any, model: Path, file: Path, read: Mapping[str, Any]) -> t
     refuse_unknown(read)
     if map_of(fitted)._reads_matrix():  # the table of a square matrix is another kind than that of queries
         stored = str(file) != "-" and not read and is_store(file)
-        return (file if stored else read_as(file, read)), ""
+        return (file if stored else _queries(file, read)), ""
     options = read_options(file, read, settings_beside(model))
     if str(file) == "-":
         return iter_records("-", **options), ""
     found = format_in(file, options)
     return (iter_records(file, **options), found) if found in STREAMED else (read_as(file, options), "")
+
+
+def _queries(file: Path, read: Mapping[str, Any]) -> Any:
+    """Dissimilarities to training points or prototypes, which may happen to be as many as the objects."""
+    from ...sources.squares import SquareInDoubt
+
+    try:
+        return read_as(file, read)
+    except SquareInDoubt:
+        return read_as(file, {**read, "kind": "matrix"})
 
 
 def _print(lines: Any) -> None:

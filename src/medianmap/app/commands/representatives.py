@@ -59,7 +59,7 @@ def representatives(
     with workshop(out, force, (*FILES, *(f"{name}.gz" for name in FILES), CONFIG)) as shop, watched():
         try:
             wanted, given = read_clusters(clusters), read_given(str(file), read)
-            metric = chosen_metric(given, metric)
+            metric, params = chosen_metric(given, metric, params)
             if given.source is not None and given.source.ids is None:
                 raise ValueError(
                     f"{file} has no ids, so its points cannot be found in the clusters; give a matrix with ids."

@@ -13,13 +13,14 @@ function go(j) {
 }
 
 function membersTable(j) {
-  const { ids, dissimilarities, classes } = content.members[j];
+  const { ids, dissimilarities, classes, columns = [] } = content.members[j];
   const hits = content.neurons[j].hits;
   if (!hits) return [h('p', { class: 'muted' }, 'No point has this exemplar as its nearest.')];
   const body = h('tbody');
   const row = (k) => h('tr', {}, h('td', { class: 'id' }, named(ids[k])),
     classes ? h('td', {}, classes[k] < 0 ? '–' : named(content.class_names[classes[k]])) : null,
-    h('td', { class: 'number' }, told(dissimilarities[k])));
+    h('td', { class: 'number' }, told(dissimilarities[k])),
+    columns.map((codes, c) => h('td', {}, codes[k] < 0 ? '–' : named(content.columns[c].values[codes[k]]))));
   const note = h('p', { class: 'small' });
   const more = button('', () => extend(10 * FIRST), { class: 'link-button more' });
   function extend(n) {
@@ -32,7 +33,7 @@ function membersTable(j) {
   }
   extend(FIRST);
   const head = ['id', ...(classes ? ['class'] : [])].map((name) => h('th', { scope: 'col' }, name));
-  return [h('table', { class: 'members' }, h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, 'dissimilarity'))), body), more, note];
+  return [h('table', { class: 'members' }, h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, 'dissimilarity'), (columns.length ? content.columns : []).map(({ name }) => h('th', { scope: 'col' }, name)))), body), more, note];
 }
 
 function neighborsTable(j) {
