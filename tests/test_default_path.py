@@ -66,7 +66,7 @@ def test_labels_are_learned_as_in_the_reference(method, seed, share, beta):
     start, m = rng.permutation(n)[:K], rng.uniform(1, 3, n)
     map_ = estimator(method, K, metric="precomputed", init=start, annealing="auto", random_state=SEED)
     scaled = {} if beta == "auto" else {"label_scale": None}
-    classifier = PrototypeClassifier(map_, beta, labeling="learned", **scaled).fit(D, y, sample_weight=m)
+    classifier = PrototypeClassifier(map_, beta, labeling="learned", unlabeled=-1, **scaled).fit(D, y, sample_weight=m)
     told = {"y": np.where(known[:, None], np.eye(2)[y], np.nan), "beta": beta, "scale": 1.0}
     if beta == "auto":
         told |= {"beta": 1 / (1 + 0.25 * (1 - K / m[known].sum())), "scale": np.average(D, weights=np.outer(m, m))}

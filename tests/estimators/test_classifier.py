@@ -438,8 +438,8 @@ def test_classes_spread_along_the_data_rather_than_across_a_gap(kind):
     for seed in range(4):
         X, codes = two_moons(np.random.default_rng(seed))
         y = np.where(np.arange(400) < 2, codes, -1)
-        spread = PrototypeClassifier(kind(16, random_state=0)).fit(X, y)
-        majority = PrototypeClassifier(kind(16, random_state=0), labeling="majority").fit(X, y)
+        spread = PrototypeClassifier(kind(16, random_state=0), unlabeled=-1).fit(X, y)
+        majority = PrototypeClassifier(kind(16, random_state=0), labeling="majority", unlabeled=-1).fit(X, y)
         gains.append(spread.score(X, codes) - majority.score(X, codes))
         sure = spread.predict_proba(X).max(axis=1)
         assert sure[:2].min() > sure[2:].mean()
@@ -451,7 +451,7 @@ def test_labels_leave_the_map_alone_where_there_are_no_more_than_prototypes(kind
     X, y = blobs(rng), rng.integers(3, size=60)
     few, more = np.where(np.arange(60) < 7, y, -1), np.where(np.arange(60) < 8, y, -1)
     plain = kind(7, random_state=1).fit(X)
-    clf = PrototypeClassifier(kind(7, random_state=1)).fit(X, few)
+    clf = PrototypeClassifier(kind(7, random_state=1), unlabeled=-1).fit(X, few)
     assert clf.beta_ == 1.0
     assert clf.estimator_.history_.tobytes() == plain.history_.tobytes()
     np.testing.assert_array_equal(clf.estimator_.labels_, plain.labels_)
@@ -493,7 +493,7 @@ def test_shares_tell_how_sure_a_class_is():
     for seed in range(4):
         known = np.random.default_rng(seed).permutation(569) < 28
         for k, labeling in enumerate(("spread", "majority")):
-            clf = PrototypeClassifier(MedianNeuralGas(25, random_state=seed), labeling=labeling)
+            clf = PrototypeClassifier(MedianNeuralGas(25, random_state=seed), labeling=labeling, unlabeled=-1)
             share = clf.fit(data.X, np.where(known, data.y, -1)).predict_proba(data.X[~known])[:, 1]
             loss[k] += log_loss(data.y[~known], share.clip(1e-3, 1 - 1e-3)), brier_score_loss(data.y[~known], share)
     assert (loss[0] < 0.8 * loss[1]).all()

@@ -291,7 +291,7 @@ def test_labels_guide_patches(labeling, merge):
     y = np.where(np.arange(569) % 2, data.y, -1)
     map_ = MedianNeuralGas(20, metric="cosine", n_epochs=30, random_state=0)
     clf = PrototypeClassifier(
-        PatchClusterer(map_, n_patches=5, merge=merge), 0.3, labeling=labeling, label_scale="mean"
+        PatchClusterer(map_, n_patches=5, merge=merge), 0.3, labeling=labeling, label_scale="mean", unlabeled=-1
     )
     assert clf.fit(data.X, y).score(data.X, data.y) > 0.85
     assert clf.prototype_labels_.shape == (20, 2)
@@ -301,7 +301,7 @@ def test_labels_guide_patches(labeling, merge):
 def test_a_patch_without_labels_is_unsupervised(rng):
     X, y = blobs(rng, n=80), np.full(80, -1)
     y[:20] = rng.integers(2, size=20)
-    clf = PrototypeClassifier(PatchClusterer(BatchKMeans(4, random_state=0), patch_size=20)).fit(X, y)
+    clf = PrototypeClassifier(PatchClusterer(BatchKMeans(4, random_state=0), patch_size=20), unlabeled=-1).fit(X, y)
     assert not np.isnan(clf.prototype_labels_).any()
 
 

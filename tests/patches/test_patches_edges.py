@@ -121,7 +121,7 @@ def test_after_an_early_stop_all_points_can_be_asked_for(rng):
     y = np.full(200, -1)
     y[-2:] = 0, 1
     with pytest.raises(ValueError, match="before any labelled point"):
-        PrototypeClassifier(PatchClusterer(km(metric="precomputed"), 50, max_evaluations=600)).fit(D, y)
+        PrototypeClassifier(PatchClusterer(km(metric="precomputed"), 50, max_evaluations=600), unlabeled=-1).fit(D, y)
 
 
 def test_an_estimate_is_of_whole_patches(rng):

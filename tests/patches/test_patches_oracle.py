@@ -91,7 +91,7 @@ def test_labels_of_a_patch_are_the_reference_on_the_extended_patch(rng):
     vectors = np.where(known[:, None], np.eye(3)[y], np.nan)
     map_ = estimator("gas", K, metric="precomputed", init="random", random_state=5)
     clusterer = PatchClusterer(map_, P, merge="sequential", warm_start=False)
-    clf = PrototypeClassifier(clusterer, 0.6, "learned", None).fit(D, np.where(known, y, -1))
+    clf = PrototypeClassifier(clusterer, 0.6, "learned", None, unlabeled=-1).fit(D, np.where(known, y, -1))
 
     seed = int(as_generator(5).integers(2**63))
     sigmas = reference.schedule(K / 2, 0.01, 8)
@@ -137,7 +137,7 @@ def test_prototypes_without_labelled_points_take_the_labels_of_the_nearest_that_
     x = centers[rng.integers(4, size=120)] + rng.normal(scale=0.01, size=(120, 1))
     y = np.select([x[:, 0] < 0.5, x[:, 0] > 52], [7, 8], -1)
     map_ = MedianKMeans(4, random_state=0) if family == "median" else BatchKMeans(4, random_state=0)
-    classifier = PrototypeClassifier(PatchClusterer(map_, 40), 1.0).fit(x, y)
+    classifier = PrototypeClassifier(PatchClusterer(map_, 40), 1.0, unlabeled=-1).fit(x, y)
     assert np.round(np.sort(classifier.estimator_.cluster_centers_[:, 0])).tolist() == [0, 1, 50, 53]
     assert classifier.predict(centers).tolist() == [7, 7, 8, 8]
 

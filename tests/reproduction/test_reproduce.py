@@ -105,7 +105,7 @@ def test_one_fit_gives_both_labelings(blobs, beta):
     train, test = np.arange(0, 60, 2), np.arange(1, 60, 2)
     gas = MedianNeuralGas(6, metric="precomputed", n_epochs=10, random_state=0)
     within, across = D[np.ix_(train, train)], D[np.ix_(test, train)]
-    record = judged(gas, beta, within, y[train], across, y[test])
+    record = judged(gas, beta, within, y[train], across, y[test], scaled=True)
     for name, labeling in (("learned", "learned"), ("posterior", "majority")):
         classifier = PrototypeClassifier(gas, beta, labeling=labeling).fit(within, y[train])
         assert record[name] == classifier.score(across, y[test])

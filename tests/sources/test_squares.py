@@ -59,9 +59,8 @@ def test_similarities_are_refused_with_their_conversion_and_converted_when_asked
             read(name)
         matrix = read(name, kind="similarity")
         assert isinstance(matrix, Matrix)
-        root = np.sqrt(np.diag(S))
-        D = {"unit": 1 - S, "correlation": 1 - S, "negated": -S}.get(kind)
-        D = 1 - S / np.outer(root, root) if D is None else D
+        own = np.diag(S)
+        D = {"scores": 1 - S / 100, "kernel": own[:, None] + own - 2 * S, "negated": -S}.get(kind, 1 - S)
         np.testing.assert_allclose(matrix.D, D, atol=1e-12)
     assert run("fit", "S.csv", "-o", "map") == 2
     assert "--read kind=similarity" in capsys.readouterr().err
