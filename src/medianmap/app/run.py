@@ -10,7 +10,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..datasets import load_globins
@@ -20,8 +19,9 @@ from ..explore.health import Health, check_dissimilarity
 from ..explore.stability import Uncertainty, uncertainty
 from ..patches.clusterer import PatchClusterer
 from ..patches.one_pass import RunOptions, run_with
-from ..predict.assign_all import Answers, assign_all, nearest_of, outliers, two_best
-from ..predict.queries import ToPrototypes, map_of
+from ..predict.assign_all import Answers, assign_all, nearest_of, two_best
+from ..predict.queries import ToPrototypes, groups_of, map_of
+from ..predict.verdicts import judged
 from ..report.html import page_content, render
 from ..report.summary import MOST_COMPUTED, summarize, written
 from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
@@ -309,8 +309,9 @@ def trained(settings: FitSettings, given: Given, source: Source, taken: Mapping[
         model.fit(source, given.labels)
     matrix = matrix_of(source)
     to_exemplars: Any = ToPoints(matrix, map_of(model).medoid_indices_)  # read, where objects would be compared again
-    points = two_best(model, ToPrototypes(to_exemplars), n_jobs=settings.threads)
-    return model, points, matrix
+    groups = groups_of(model, matrix)
+    points = two_best(model, ToPrototypes(to_exemplars), groups=groups, n_jobs=settings.threads)
+    return model, judged(points, matrix), matrix
 
 
 def trained_in_patches(
@@ -324,7 +325,7 @@ def trained_in_patches(
     model: Any = passes if settings.beta is None else PrototypeClassifier(passes, settings.beta)
     with _one_pass(settings, len(given), shop, about, scheduler, tables.append):
         model.fit(source, given.labels)
-    return model, tables[0], source
+    return model, judged(tables[0]), source
 
 
 def _clusterer(settings: FitSettings, shuffle: bool) -> PatchClusterer:
@@ -385,13 +386,13 @@ def trained_on_stream(
 
 
 def assignment_lines(model: Any, points: NDArray[Any], given: Given, sure: Uncertainty | None = None) -> Iterable[str]:
-    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then ratio, outlier and label."""
+    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then scores, outlier and label."""
     answers = Answers(model)
-    outlier = np.zeros(len(points), int)
-    outlier[outliers(points)["point"]] = 1
-    ratio = points["ratio"].tolist() if len(answers.map.hits_) > 1 else [""] * len(points)
-    columns = [*answers.columns, "ratio", "outlier"]
-    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), ratio, outlier.tolist()]
+    several = len(answers.map.hits_) > 1
+    told = {name: points[name].tolist() if several else [""] * len(points) for name in ("ratio", "border_score")}
+    told |= {"outlier_score": points["outlier_score"].tolist(), "outlier": points["outlier"].astype(int).tolist()}
+    columns = [*answers.columns, *told]
+    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), *told.values()]
     if sure is not None:
         columns += ["stability", "confidence"]
         cells += [sure.points[name].tolist() for name in ("stability", "confidence")]
