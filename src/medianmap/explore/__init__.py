@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.plane import PlaneLayout, layout, symmetrized
-from ..predict.assign_all import two_best
+from ..predict.assign_all import remember, two_best
 from ..predict.verdicts import border_points, judged, outliers
 from .prototypes import (
     Superclusters,
@@ -22,5 +22,6 @@ from .stability import Stability, Uncertainty, restart_stability, uncertainty
 __all__ = [
     "PlaneLayout", "Stability", "Superclusters", "UMatrix", "Uncertainty", "border_points", "class_shares",
     "component_planes", "hit_map", "judged", "layout", "mean_dissimilarity", "outliers", "prototype_dissimilarities",
-    "restart_stability", "superclusters", "symmetrized", "topology_graph", "two_best", "u_matrix", "uncertainty"
+    "remember", "restart_stability", "superclusters", "symmetrized", "topology_graph", "two_best", "u_matrix",
+    "uncertainty",
 ]  # fmt: skip

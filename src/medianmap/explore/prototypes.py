@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from ..core.groups import chosen_cut, ward_tree
 from ..core.labels import as_label_vectors
 from ..core.neighborhood import Lattice
-from ..core.plane import symmetrized
+from ..core.plane import chosen_cut, symmetrized, ward_tree
 from ..predict.queries import as_lengths as as_lengths
 from ..predict.queries import map_of
 from ..predict.queries import prototype_dissimilarities as prototype_dissimilarities

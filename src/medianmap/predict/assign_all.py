@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.labels import as_label_vectors
 from ..sources.base import FloatArray, IntArray, rows_per_panel
 from ..utils.checks import check_count, check_flag, check_n_jobs
 from ..utils.files import atomic, packed, table
@@ -25,12 +26,14 @@ from ..utils.loading import require
 from ..utils.resumable import GrowingText, difference, digest, growing_text, refuse_other
 from ..utils.threads import OnProgress, limited, step
 from .queries import Block, Queries, as_queries, dissimilarities, exemplar_places, groups_of, map_of
+from .verdicts import BORDER_SCORE, novelty, ratios, usual_among
 
 # The first columns of every table, and the types of all in a Parquet file; the class has the type of its values.
 COLUMNS = ("id", "prototype", "dissimilarity", "second", "second_dissimilarity")
 TYPES = {
     "id": "string", "prototype": "int64", "dissimilarity": "float64", "second": "int64",
     "second_dissimilarity": "float64", "exemplar": "string", "border": "bool", "probability": "float64",
+    "novelty": "float64", "new": "bool", "majority": "string", "majority_share": "float64",
 }  # fmt: skip
 DIFFERENCES = {"model": "another model", "data": "other data", "columns": "other columns"}
 ENDINGS = (".tsv", ".tsv.gz", ".parquet")
@@ -57,25 +60,39 @@ class Answers:
         if shares is not None:
             best = np.asarray(model.classes_)[shares.argmax(axis=1)].tolist()
             self.classes = list(zip(best, shares.max(axis=1).tolist(), strict=True))
+        # What the map remembers of its training points.
+        self.usual: dict[str, Any] = getattr(self.map, "usual_", {})
+        self.groups: IntArray | None = self.usual.get("groups")
+        self.majority: list[tuple[str | None, float]] | None = None
+        if "majority" in self.usual and shares is None:
+            self.majority = list(zip(self.usual["majority"], self.usual["majority_share"].tolist(), strict=True))
 
     @property
     def columns(self) -> list[str]:
         exemplar = [] if self.exemplars is None else ["exemplar"]
-        return [*COLUMNS, *exemplar, "border", *([] if self.classes is None else ["class", "probability"])]
+        told = ["novelty", "new"] if self.usual else []
+        classes = [] if self.classes is None else ["class", "probability"]
+        majority = [] if self.majority is None else ["majority", "majority_share"]
+        return [*COLUMNS, *exemplar, "border", *told, *classes, *majority]
 
     def cells(self, ids: Iterable[str], nearest: Nearest) -> list[Iterable[str]]:
         """The columns as text, one cell per object; numbers read back exact. With one prototype there is no second."""
         first, d, second, e = (column.tolist() for column in nearest[:4])
-        border: Iterable[str] = np.where(ratios(nearest.d, nearest.f) >= 0.9, "1", "0").tolist()
+        between = ratios(nearest.d, nearest.f) >= self.usual.get("border", BORDER_SCORE)
+        border: Iterable[str] = np.where(between, "1", "0").tolist()
         cells: list[Iterable[str]] = [ids, map(str, first), map(str, d), map(str, second), map(str, e)]
         if len(self.map.hits_) == 1:
             cells[3] = cells[4] = border = [""] * len(first)
         if self.exemplars is not None:
             cells.append([self.exemplars[j] for j in first])
         cells.append(border)
-        if self.classes is not None:
-            told = [(str(name), str(share)) for name, share in self.classes]
-            cells += [[told[j][part] for j in first] for part in range(2)]
+        if self.usual:
+            score = novelty(table_of([nearest]), self.usual)
+            cells += [map(str, score.tolist()), np.where(score > self.usual["novelty"], "1", "0").tolist()]
+        for told in (self.classes, self.majority):
+            if told is not None:
+                texts = [("", "") if name is None else (str(name), str(share)) for name, share in told]
+                cells += [[texts[j][part] for j in first] for part in range(2)]
         return cells
 
     def lines(self, block: Block, nearest: Nearest) -> Iterator[str]:
@@ -84,7 +101,8 @@ class Answers:
 
     def refuse_tabs(self) -> None:
         """ValueError for exemplars or classes whose names would break lines or columns."""
-        for what, names in (("exemplar", self.exemplars), ("class", [name for name, _ in self.classes or ()])):
+        classes = [name for name, _ in (self.classes or self.majority or ())]
+        for what, names in (("exemplar", self.exemplars), ("class", classes)):
             odd = next((name for name in names or () if any(sign in str(name) for sign in "\t\n\r")), None)
             if odd is not None:
                 raise ValueError(f"The {what} {odd!r} contains a tab or line break, which separate columns; rename it.")
@@ -92,7 +110,7 @@ class Answers:
     def fingerprint(self) -> str:
         """Tells the model's answers from those of others; empty if no other process could recognise them."""
         names = ("metric", "metric_params_", "cluster_centers_", "medoid_indices_", "n_features_in_", "self_terms_",
-                 "support_", "support_objects_")  # fmt: skip
+                 "support_", "support_objects_", "usual_")  # fmt: skip
         alpha = getattr(self.map, "coefficients_", None)
         prototypes = None if alpha is None else (alpha.data, alpha.indices, alpha.indptr)
         answers = [getattr(self.map, name, None) for name in names]
@@ -112,7 +130,7 @@ def assigned_lines(
     answers = Answers(model)
     answers.refuse_tabs()
     queries = as_queries(answers.map, X, ids)
-    for part, nearest in nearest_blocks(queries, block, n_jobs, on_progress):
+    for part, nearest in nearest_blocks(queries, block, n_jobs, on_progress, answers.groups):
         if part.start == 0:  # what is wrong with the first objects is said before anything is printed
             yield "\t".join(answers.columns)
         yield from answers.lines(part, nearest)
@@ -158,9 +176,11 @@ def assign_all(
     on_progress : called as on_progress("assignment", done, total or None) after every block.
 
     Columns: id, prototype (from 0), dissimilarity, second, second_dissimilarity; exemplar, the id of the
-    prototype's exemplar, where it has one; border, 1 where the second is nearly as near; class and probability of a
-    classifier. With one prototype second, second_dissimilarity and border are empty. Ties go to the lower
-    prototype. Numbers in text read back exact.
+    prototype's exemplar, where it has one; border, 1 where another group is nearly as near; novelty and new, 1 where
+    the object is farther from the training points than nearly all of these, if the map remembers them (`remember`, or
+    a model of `medianmap fit`); class and probability of a classifier, else majority and majority_share, the class of
+    most training points of the prototype, if they had classes. With one prototype second, second_dissimilarity and
+    border are empty. Ties go to the lower prototype. Numbers in text read back exact.
     """
     check_count(block, "block")
     check_n_jobs(n_jobs)
@@ -193,7 +213,7 @@ def _pass(
             if k < known:
                 first, d = _earlier(rows, k, block)
             else:
-                nearest = two_nearest(dissimilarities(answers.map, block, n_jobs))
+                nearest = two_nearest(dissimilarities(answers.map, block, n_jobs), answers.groups)
                 first, d = nearest.first, nearest.d
                 text = "".join(f"{line}\n" for line in answers.lines(block, nearest))
                 rows.append(text.encode(), n, block.signature())
@@ -339,6 +359,27 @@ def nearest_of(points: NDArray[Any]) -> Nearest:
     return Nearest(*(points[name] for name in names))
 
 
-def ratios(d: FloatArray, e: FloatArray) -> FloatArray:
-    """d / e (N,), 1 where both are 0; negative dissimilarities, which combinations of the data may have, count as 0."""
-    return np.divide(np.maximum(d, 0.0), e, out=np.ones(len(d)), where=e > 0)
+def remember(
+    model: Any, X: Any = None, y: Any = None, *, points: NDArray[Any] | None = None, groups: IntArray | None = None
+) -> None:
+    """Keep with a fitted map what is usual among its training points, so that `assign_all` can judge new objects.
+
+    X : the training data. y : (N,) their classes, None where a point has none: each prototype remembers the majority.
+    points, groups : the table of `two_best` of the training data, made with these groups, in the place of X.
+
+    It becomes the attribute `usual_` of the map, see `usual_among`, and is stored with it; majority and majority_share
+    are the class of most labelled points of each prototype, None where there are none, and its share of them.
+    """
+    fitted: Any = map_of(model)
+    groups = groups_of(model, X) if groups is None else groups
+    points = two_best(model, X, groups=groups) if points is None else points
+    usual = usual_among(points, groups)
+    labels = None if y is None else as_label_vectors(y, len(points))
+    if labels is not None and len(labels.classes):
+        counts = np.zeros((len(groups), len(labels.classes)))
+        np.add.at(counts, points["prototype"], labels.y)  # unlabelled points have rows of zeros
+        total = counts.sum(axis=1)
+        names = [str(labels.classes[c]) for c in counts.argmax(axis=1)]
+        usual["majority"] = [name if n > 0 else None for name, n in zip(names, total, strict=True)]
+        usual["majority_share"] = counts.max(axis=1) / np.where(total > 0, total, 1.0)
+    fitted.usual_ = usual

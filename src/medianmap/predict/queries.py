@@ -15,8 +15,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.groups import MOST_GROUPS, grouped
-from ..core.plane import symmetrized
+from ..core.plane import MOST_GROUPS, grouped, symmetrized
 from ..estimators.base import BaseMap
 from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity, check_queries
