@@ -149,8 +149,8 @@ def test_borders_lie_between_groups(rng):
     apart = np.array([G[i, groups != own[i]].min() for i in range(121)])
     told = judged(points)
     np.testing.assert_allclose(told["border_score"], G.min(axis=1) / apart)
-    assert (points["ratio"] >= 0.9).sum() > 6
-    assert told["border"].sum() <= 7
+    assert (points["ratio"] >= 0.9).sum() > 2
+    assert np.flatnonzero(told["border"]).tolist() in ([], [120])
     assert np.flatnonzero(told["border_score"] > 0.6).tolist() == [120]
     assert border_points(points, 0.6)["point"].tolist() == [120]
     assert groups_of(som).tolist() == list(range(20))  # without the matrix each prototype is its own
@@ -162,7 +162,7 @@ def test_no_more_than_one_in_twenty_is_flagged(rng):
     points = two_best(MedianKMeans(6, metric="precomputed", random_state=0).fit(D), D)
     told = judged(points)
     assert (points["ratio"] >= 0.9).mean() > 0.3
-    assert told["border"].sum() == 21
+    assert told["border"].sum() == 20
     assert told["border_score"][told["border"]].min() >= told["border_score"][~told["border"]].max()
 
 

@@ -166,7 +166,7 @@ def ratios(d: FloatArray, e: FloatArray) -> FloatArray:
 
 def border_scores(points: NDArray[Any]) -> FloatArray:
     """(N,) how near the second group is: 0 on an exemplar, 1 where two groups are equally near."""
-    return ratios(points["dissimilarity"], points["group_dissimilarity"])
+    return ratios(points["dissimilarity"], points["other_dissimilarity"])
 
 
 def border_cut(scores: FloatArray) -> float:
@@ -181,7 +181,7 @@ def border_points(points: NDArray[Any], at_least: float | None = None) -> NDArra
     """
     score = border_scores(points)
     least = border_cut(score) if at_least is None else check_nonnegative(at_least, "at_least")
-    names = ("point", "prototype", "second", "dissimilarity", "second_dissimilarity", "ratio")
+    names = ("point", "prototype", "other", "dissimilarity", "other_dissimilarity")
     return _first(points, names, score, score >= least)
 
 

@@ -244,13 +244,16 @@ def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names:
 
 
 def _add_verdicts(facts: dict[str, Any], points: NDArray[Any], names: list[str]) -> None:
-    """The most unusual points, and those nearest to the border of two groups; how many of them are flagged."""
+    """The most unusual points, and those nearest to the border of two groups; how many of them are flagged.
+
+    second : the nearest prototype of the other group.
+    """
     facts["n_outliers"], facts["n_border_points"] = int(points["outlier"].sum()), int(points["border"].sum())
     for listed, flag, score in (("outliers", "outlier", "outlier_score"), ("borders", "border", "border_score")):
         first = np.argsort(-points[score], kind="stable")[:MOST_TOLD]
         facts[listed] = [
             {"point": int(i), "id": names[i], "neuron": int(points["prototype"][i]), "score": float(points[score][i]),
-             "flagged": bool(points[flag][i])} | ({"second": int(points["second"][i])} if flag == "border" else {})
+             "flagged": bool(points[flag][i])} | ({"second": int(points["other"][i])} if flag == "border" else {})
             for i in first
         ]  # fmt: skip
     if len(facts["neurons"]) == 1:
