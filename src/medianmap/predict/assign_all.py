@@ -332,9 +332,9 @@ def two_best(
     ratio.
 
     ratio = d(x, nearest) / d(x, second nearest), in [0, 1]: 0 on an exemplar, 1 where two are equally near (also
-    both at 0). other is the nearest prototype of another group, at infinity where there is none. Ties go to the lower prototype;
-    on a map of one prototype the second is the same, at infinity. X is read in blocks, so that memory does not grow
-    with N K.
+    both at 0). other is the nearest prototype of another group, at infinity where there is none. Ties go to the lower
+    prototype; on a map of one prototype the second is the same, at infinity. X is read in blocks, so that memory does
+    not grow with N K.
 
     groups : (K,) the group of each prototype; None takes those of `groups_of`.
     n_jobs : threads, by default those of the map.
