@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources import Source
-from ..sources.base import ALL, FloatArray, IntArray, panels, rows_per_panel
+from ..sources import ComputedSource, Source
+from ..sources.base import ALL, ExpensiveSource, FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_nonnegative
 from ..utils.files import table
 from ..utils.threads import step
@@ -143,9 +143,10 @@ def judged(points: NDArray[Any], pairs: Source | None = None) -> NDArray[Any]:
     border_score = d(x, nearest prototype) / d(x, nearest prototype of another group). border: it is 0.9 or more, and
     of the highest twentieth.
 
-    points : the table of `two_best`. pairs : all dissimilarities (N, N) of the points.
+    points : the table of `two_best`. pairs : all dissimilarities (N, N) of the points; where they would have to be
+    computed or asked for, distances to prototypes do.
     """
-    if pairs is None:
+    if pairs is None or isinstance(pairs, ComputedSource | ExpensiveSource):
         K = 1 + int(max(points["prototype"].max(), points["second"].max()))
         held = np.bincount(points["prototype"], minlength=K)
         reaches = prototype_reaches(points, held, around_prototypes(points, held))

@@ -78,7 +78,7 @@ def summarize(
         return facts
     points = two_best(model, X) if points is None else points
     if "outlier_score" not in (points.dtype.names or ()):
-        points = judged(points, pairs if _is_at_hand(pairs) else None)
+        points = judged(points, pairs)
     names, classes = _names(fitted, X, ids, len(points)), _class_names(y, len(points))
     with limited(1):  # the same bits everywhere
         _add_points(facts, fitted, points, names)
@@ -258,11 +258,6 @@ def _add_verdicts(facts: dict[str, Any], points: NDArray[Any], names: list[str])
         ]  # fmt: skip
     if len(facts["neurons"]) == 1:
         facts["borders"] = []
-
-
-def _is_at_hand(pairs: Source | None) -> bool:
-    """Whether all pairs can be read without computing or asking for them."""
-    return pairs is not None and not isinstance(pairs, ComputedSource | ExpensiveSource)
 
 
 def _add_certainty(facts: dict[str, Any], points: NDArray[Any], names: list[str], sure: Uncertainty | None) -> None:
