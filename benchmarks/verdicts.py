@@ -307,8 +307,8 @@ def sizes(found: list[tuple[str, Array, Array]]) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 10)) + 4 * np.eye(10)[rng.integers(6, size=2000)]
     row_of_sizes("six clouds", cdist(X, X))
-    few = X[rng.integers(300, size=2000)]
-    row_of_sizes("six clouds, 300 different", cdist(few, few))
+    few = X[rng.integers(100, size=2000)]
+    row_of_sizes("six clouds, 100 different", cdist(few, few))
 
 
 def row_of_sizes(name: str, D: Array | None) -> None:
