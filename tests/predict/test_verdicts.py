@@ -151,7 +151,7 @@ def test_borders_lie_between_groups(rng):
     apart = np.array([G[i, groups != groups[G[i].argmin()]].min() for i in range(121)])
     told = judged(points)
     np.testing.assert_allclose(told["border_score"], G.min(axis=1) / apart)
-    assert (points["ratio"] >= 0.9).sum() > 2
+    assert (points["ratio"] >= 0.8).sum() > 5
     assert np.flatnonzero(told["border_score"] > 0.6).tolist() == [120]
     assert border_points(points, 0.6)["point"].tolist() == [120]
     assert groups_of(som).tolist() == list(range(20))  # without the matrix each prototype is its own
