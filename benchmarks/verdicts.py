@@ -108,8 +108,11 @@ def planted(folder: Path | None) -> Iterator[tuple[str, str, Array, int]]:
     if folder is not None:
         chromosomes = load_chromosomes(folder / "chromosomes.csv").sequences
         some = [chromosomes[i] for i in rng.permutation(len(chromosomes))[:600]]
-        joined = [some[0] + some[1], some[2] + some[3], some[4] + some[5]]
-        yield "strings", "chromosomes: 3 joined pairs", np.asarray(string_distances(some + joined), np.float64), 3
+        long = sorted(some, key=len)[-6:]
+        for what, six in (("the longest", long), ("any", some)):
+            joined = [six[0] + six[1], six[2] + six[3], six[4] + six[5]]
+            D = np.asarray(string_distances(some + joined), np.float64)
+            yield "strings", f"chromosomes: 3 pairs of {what}, joined", D, 3
     for name in ("iris", "breast_cancer", "digits"):
         X = vectors(name)[:600]
         spread = X.std(axis=0)

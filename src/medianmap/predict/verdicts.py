@@ -141,7 +141,7 @@ def judged(points: NDArray[Any], pairs: Source | None = None) -> NDArray[Any]:
     an exemplar, or two or three that share one, are told by what lies next to them. outlier: the score is above 3.5.
 
     border_score = d(x, nearest prototype) / d(x, nearest prototype of another group). border: it is 0.9 or more, and
-    of the highest twentieth.
+    of the highest twentieth, ties included.
 
     points : the table of `two_best`. pairs : all dissimilarities (N, N) of the points; where they would have to be
     computed or asked for, distances to prototypes do.
