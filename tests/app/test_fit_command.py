@@ -408,7 +408,8 @@ def test_verbose_logs_every_epoch(here, capfd, monkeypatch):
     assert contents("map") == contents("plain")
 
 
-STAGES = ("reading", "dissimilarities", "health", "epochs", "swaps", "assignment", "summary", "report", "exemplars")
+STAGES = ("reading", "dissimilarities", "health", "epochs", "swaps", "assignment", "neighbours",
+          "summary", "report", "exemplars")  # fmt: skip
 
 
 def test_python_prints_nothing_and_tells_every_stage(here, capfd):
