@@ -154,7 +154,8 @@ def test_map_display_draws_each_colouring(plt, iris_map, tmp_path):
 
 def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
     som, X, y = iris_map
-    groups = structure.superclusters(structure.prototype_dissimilarities(som), 4).groups
+    P = structure.prototype_dissimilarities(som)
+    groups = structure.superclusters(P, 4, hits=som.hits_).groups
     display = MapDisplay.from_estimator(som, color="superclusters", n_groups=4)
     assert [text.get_text() for text in display.ax_.texts] == [str(g + 1) for g in groups]
     colors = [tuple(c) for c in display.cells_.get_facecolors()]
