@@ -54,7 +54,7 @@ def test_the_demo_prints_a_map_and_names_its_files(demo):
     assert assignments[1].split("\t")[0] == "BAHG_VITSP"
     globins = load_globins()
     assert {n["majority"] for n in summary["neurons"]} - {None} == set(globins.class_names)
-    records = (folder / "medianmap-demo" / "prototypes.fasta").read_text().split(">")[1:]
+    records = (folder / "medianmap-demo" / "exemplars.fasta").read_text().split(">")[1:]
     sequence = dict(zip(globins.ids, globins.sequences, strict=True))
     assert len(records) == 48
     for record, neuron in zip(records, summary["neurons"], strict=True):
@@ -157,7 +157,7 @@ def test_version_and_help(tmp_path):
         (["info", "nothing.mmap"], "There is no file nothing.mmap"),
         (["info", "text.mmap"], "not a medianmap model"),
         (["demo", "--grid", "6"], "not ROWSxCOLUMNS"),
-        (["demo", "--grid", "60x60"], "3600 neurons, which exceeds the 630 objects of globins.fasta"),
+        (["demo", "--grid", "60x60"], "3600 neurons, which exceeds the 630 points of globins.fasta"),
         (["demo", "-o", "text.mmap/deeper"], "text.mmap"),
         (["demo", "--sed", "1"], "No such option"),
         (["paint"], "No such command"),

@@ -100,7 +100,7 @@ def test_one_is_singular(here, capsys):
     said = capsys.readouterr()
     assert "MedianSOM of 1 object by edit on 1x1 neurons" in said.out
     assert "0 outliers, 0 points on borders" in said.out
-    assert "the map has 1 prototype for 1 object." in said.err
+    assert "the map has 1x1 neurons for 1 point." in said.err
 
 
 def test_advice_is_in_the_words_of_the_command_line(here, capsys):
@@ -134,7 +134,7 @@ def test_series_are_assigned_as_they_were_read(here, rng):
     Path("s.csv").write_text("".join(",".join(map(str, rng.normal(size=n))) + "\n" for n in range(3, 12)))
     assert run("fit", "s.csv", "--read", "kind=series", "--grid", "2x2", "-o", "map", "-q") == 0
     assert run("predict", "map/model.mmap", "s.csv", "--read", "kind=series", "-o", "a.tsv", "-q") == 0
-    assert [row["prototype"] for row in rows("a.tsv")] == [row["prototype"] for row in rows("map/assignments.tsv")]
+    assert [row["neuron"] for row in rows("a.tsv")] == [row["neuron"] for row in rows("map/assignments.tsv")]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")

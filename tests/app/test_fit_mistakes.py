@@ -27,7 +27,7 @@ BAD = {
     "duplicated id": (["twice.fasta"], "records 1 and 3 have the same id 'a'"),
     "unknown metric": (["words.fasta", "--metric", "edt"], "no metric 'edt'. Did you mean 'edit'"),
     "unknown parameter": (["words.fasta", "--metric", "edit", "--param", "x=1"], "its parameters are"),
-    "K above N": (["words.fasta", "--map", "gas", "-k", "37"], "-k 37 exceeds the 36 objects of words.fasta"),
+    "K above N": (["words.fasta", "--map", "gas", "-k", "37"], "-k 37 exceeds the 36 points of words.fasta"),
     "grid above N": (["words.fasta", "--grid", "6x7"], "--grid 6x7 has 42 neurons, which exceeds the 36 objects"),
     "patch below K": (["words.fasta", "--grid", "3x3", "--patch", "8"], "--patch 8 is less than the 9 prototypes"),
     "grid with gas": (["words.fasta", "--map", "gas", "--grid", "2x2"], "--grid goes with --map som"),

@@ -79,7 +79,7 @@ def test_parquet(words):
 
     Path("words.txt").write_text("\n".join(WORDS) + "\n")
     assert run("model.mmap", "words.txt", "-o", "out.parquet") == 0
-    assert parquet.read_table("out.parquet")["prototype"].to_pylist() == words.predict(WORDS).tolist()
+    assert parquet.read_table("out.parquet")["neuron"].to_pylist() == words.predict(WORDS).tolist()
 
 
 @pytest.mark.parametrize(
