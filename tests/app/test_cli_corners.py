@@ -20,6 +20,8 @@ from medianmap.app import run as fitting
 from medianmap.app.inputs import Given
 from medianmap.readers import read
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
@@ -205,3 +207,21 @@ def test_verbose_fit_speaks_and_changes_nothing(here, capsys):
     assert "epoch" not in said.out.replace("epochs", "")
     assert contents("a") == contents("b")
     assert len(WORDS) == 36
+
+
+def test_tab_completes_in_the_shells_of_the_documentation():
+    lines = dict(re.findall(r"\| (bash|zsh|fish)\b[^|]* \| `(.*)` \| `~", (ROOT / "docs/command-line.md").read_text()))
+    assert set(lines) == {"bash", "zsh", "fish"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def shell(text):
+        return subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PATH": path}).stdout  # fmt: skip
+
+    for typed, at, expected in (("fi", 1, "fit"), ("fit --gr", 2, "--grid"), ("fit --map ", 3, "som gas kmeans")):
+        words = f"COMP_WORDS=(medianmap {typed}); COMP_CWORD={at}"
+        told = shell(f"{lines['bash']}\n{words}\n_medianmap_completion medianmap\necho ${{COMPREPLY[@]}}")
+        assert told.split() == expected.split()
+    for name, sign in (("zsh", "compdef _medianmap_completion medianmap"), ("fish", "complete --no-files --command")):
+        asked = re.search(r"_MEDIANMAP_COMPLETE=\w+ medianmap", lines[name])[0]
+        assert sign in shell(asked)

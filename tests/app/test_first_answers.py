@@ -261,7 +261,7 @@ def test_a_folder_with_its_data_may_be_moved_and_used_from_anywhere(here, capsys
     before = Path("map/model.mmap").read_bytes(), Path("map/assignments.tsv").read_bytes()
     monkeypatch.chdir(here)
     (here / "project").rename("moved")
-    for config in ("moved/map/config.toml", here / "moved" / "map" / "config.toml"):
+    for config in ("moved/map", "moved/map/config.toml", here / "moved" / "map" / "config.toml"):
         assert run("fit", "--config", config, "-o", "again", "--force", "-q") == 0
         assert (Path("again/model.mmap").read_bytes(), Path("again/assignments.tsv").read_bytes()) == before
     assert tomllib.loads(Path("again/config.toml").read_text())["input"] == "../moved/D.tsv"
@@ -305,7 +305,9 @@ finally:
 """
 
 
-@pytest.mark.parametrize("args", [["broken.csv"], ["X.csv", "--metric", "edt"], ["X.csv", "-k", "5"], ["X.csv", "--grid", "3x3"]])
+@pytest.mark.parametrize(
+    "args", [["broken.csv"], ["X.csv", "--metric", "edt"], ["X.csv", "-k", "5"], ["X.csv", "--grid", "3x3"]]
+)
 def test_mistakes_are_told_before_anything_heavy_is_imported(args, here):
     Path("X.csv").write_text("a,b\n1,2\n3,5\n")
     Path("broken.csv").write_text("id,string\na,AC\nb,GT,x\n")

@@ -433,7 +433,7 @@ def make_map(settings: FitSettings, **more: Any) -> BaseMap:
 
 def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings in the file by name, each checked, and what it says of the data they were made with."""
-    file = Path(path)
+    file = Path(path) / CONFIG if Path(path).is_dir() else Path(path)
     if not file.is_file():
         raise FileNotFoundError(f"There is no configuration {file}; check the path given to --config.")
     try:
