@@ -382,8 +382,10 @@ def suited(settings: FitSettings, given: Given, n: int | None) -> FitSettings:
 def suitable_data(settings: FitSettings) -> Given | ObjectStream:
     """The data of a fit, read and seen to suit the settings."""
     data = data_in(settings)
-    stream = isinstance(data, ObjectStream)
-    suited(settings, data.head if stream else data, None if stream else len(data))
+    if isinstance(data, ObjectStream):
+        suited(settings, data.head, None)
+    else:
+        suited(settings, data, len(data))
     return data
 
 

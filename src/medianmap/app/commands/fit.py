@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to write.")
 @fit_options
-@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings of an earlier run: its config.toml, or its folder.")
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
+              help="Settings of an earlier run: its config.toml, or its folder.")  # fmt: skip
 @force_option
 @gzip_option
 @click.option("--no-report", is_flag=True, help="Leave out report.html.")
