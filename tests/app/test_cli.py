@@ -88,7 +88,7 @@ def test_info_says_what_is_in_a_model(demo):
     folder, _ = demo
     done = medianmap("info", "medianmap-demo/model.mmap", cwd=folder)
     assert done.returncode == 0
-    assert "MedianSOM, 48 prototypes" in done.stdout
+    assert "MedianSOM, 80 neurons" in done.stdout
     assert "metric = 'alignment'" in done.stdout
 
 

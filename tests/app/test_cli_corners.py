@@ -100,7 +100,7 @@ def test_one_is_singular(here, capsys):
     Path("one.fasta").write_text(">a\nACD\n")
     assert run("fit", "one.fasta", "--metric", "edit", "--epochs", "1", "-o", "map") == 0
     said = capsys.readouterr()
-    assert "MedianSOM of 1 object by edit on 1x1 neurons" in said.out
+    assert "MedianSOM of 1 point by edit on 1x1 neurons" in said.out
     assert "0 outliers, 0 points on borders" in said.out
     assert "the map has 1x1 neurons for 1 point." in said.err
 

@@ -123,7 +123,7 @@ def test_all_files_tell_the_same(here, capsys):
     )
     said = capsys.readouterr()
     assert summary["verdict"] in said.out
-    assert re.search(r"MedianSOM of 36 objects by edit on 2x3 neurons: \d+ epochs", said.out)
+    assert re.search(r"MedianSOM of 36 points by edit on 2x3 neurons: \d+ epochs", said.out)
     assert "Wrote assignments.tsv, config.toml" in said.out
     assert said.err == ""
 
@@ -195,7 +195,7 @@ def test_a_configuration_repeats_its_run_and_the_command_line_overrides_it(here,
     assert contents("a") == contents("b")
     config = tomllib.loads(Path("a/config.toml").read_text())
     assert config["params"] == {"indel": 2, "spelling": "protein"}
-    assert config["data"]["objects"] == 36
+    assert config["data"]["points"] == 36
     assert config["beta"] == 0.5
     assert run("fit", "--config", "a/config.toml", "--map", "som", "--grid", "2x2", "--metric", "edit", "-o", "c") == 0
     other = tomllib.loads(Path("c/config.toml").read_text())

@@ -40,13 +40,13 @@ def test_a_file_becomes_a_model_and_its_tables(stream, words, tmp_path):
     out = tmp_path / "out"
     done = run(words, *GAS, *stream, "--param", "indel=2", "-o", out)
     assert done.exit_code == 0, done.output
-    assert "300 objects in 6 patches" in done.output
+    assert "300 points in 6 patches" in done.output
     model = load(out / "model.mmap")
     assert model.multiplicities_.sum() == 300
     assert model.map_.metric_params["indel"] == 2
     told = CliRunner().invoke(cli, ["info", str(out / "model.mmap")]).output
     assert "PatchClusterer, 300 points in 6 patches" in told
-    assert "MedianNeuralGas, 4 prototypes" in told
+    assert "MedianNeuralGas, 4 neurons" in told
     prototypes = read(out / "exemplars.fasta")
     assert prototypes.objects == list(model.cluster_centers_)
     assert prototypes.ids == model.prototype_ids_
@@ -112,7 +112,7 @@ def test_the_configuration_repeats_the_run(how, words, tmp_path, monkeypatch):
     assert run("words.fasta", *GAS, *how, "--param", "indel=2", "--seed", 3, "-o", "out").exit_code == 0
     config = tomllib.loads((tmp_path / "out/config.toml").read_text())
     assert (config["map"], config["k"], config["patch"], config["seed"]) == ("gas", 4, 50, 3)
-    assert (config["params"], config["data"]["objects"]) == ({"indel": 2, "spelling": "dna"}, 300)
+    assert (config["params"], config["data"]["points"]) == ({"indel": 2, "spelling": "dna"}, 300)
     assert (config["tree"], config["stream"]) == ("--tree" in how, "--stream" in how)
     assert run("--config", "out/config.toml", "-o", "again").exit_code == 0
     for name in ("model.mmap", "assignments.tsv", "summary.json", "config.toml"):

@@ -208,7 +208,7 @@ def _pass(
         rows.vouch()
         kept = rows.marks[-1].n if rows.marks else 0
         raise KeyboardInterrupt(
-            f"{kept} objects of {rows.path.name} are kept; run the same again to continue."
+            f"{kept} points of {rows.path.name} are kept; run the same again to continue."
         ) from None
     except Exception as failure:
         if not isinstance(failure, OSError):  # a disk that took no block will not take a vouch for it
