@@ -257,7 +257,7 @@ def main() -> None:
             os.chdir(folder)
             task = make(name)
             print(f"\n## {name}\n")
-            for command in [task.refused[0]] * (task.refused is not None) + [task.command]:
+            for command in [*(task.refused or ())[:1], task.command]:
                 done = subprocess.run(
                     [sys.executable, "-m", "medianmap", *command.split(), "-o", "map"], capture_output=True, text=True
                 )

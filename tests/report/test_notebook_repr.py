@@ -27,7 +27,7 @@ def parsed(html):
 
 
 def names_of(n):
-    return [f"prototype {j}" for j in range(n)]
+    return [f"neuron {j}" for j in range(n)]
 
 
 def table(html):
@@ -97,7 +97,7 @@ def test_neurons_are_filled_by_their_hits_and_empty_ones_are_not(rng):
 
 def test_bars_fall_and_are_as_high_as_their_hits():
     hits = np.array([3.0, 0, 12, 6])
-    paths = parsed(bars(hits, [f"prototype {j}, {name}" for j, name in enumerate(["a", "b", HOSTILE, "d"])])).findall(
+    paths = parsed(bars(hits, [f"neuron {j}, {name}" for j, name in enumerate(["a", "b", HOSTILE, "d"])])).findall(
         ".//path"
     )
     titles = [path.find("title").text for path in paths]
