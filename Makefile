@@ -20,12 +20,12 @@ $(CORE): pyproject.toml
 	  || { echo "medianmap needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=..."; exit 2; }
 	@echo "1 of 2: making the environment .venv with $$($(PYTHON) --version) ..."
 	@$(ENVIRONMENT)
-	@echo "2 of 2: installing medianmap into it, with NumPy, SciPy, scikit-learn and numba (150 MB, once) ..."
+	@echo "2 of 2: installing medianmap into it, with NumPy, SciPy, scikit-learn and numba (500 MB on disk, once) ..."
 	@$(INSTALL) -e .
 	@touch $@
 
 $(INSTALLED): $(CORE)
-	@echo "Installing what tests and benchmarks need as well (400 MB, once) ..."
+	@echo "Installing what tests and benchmarks need as well (1 GB more, once) ..."
 	@$(INSTALL) -e '.[all]' --group dev --group bench
 	@touch $@
 
