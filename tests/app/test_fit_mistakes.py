@@ -88,7 +88,7 @@ BAD = {
     "no known id": (["words.fasta", "--labels", "none.tsv"], "none of its 1 ids is in words.fasta"),
     "a label twice": (["words.fasta", "--labels", "again.tsv"], "line 2 names 'w0' a second time"),
     "labels of no point": (["words.fasta", "--labels", "na.tsv", "--beta", "0.5"], "no point has a label"),
-    "metric of vectors": (["words.fasta", "--metric", "cosine"], "words.fasta: these are strings"),
+    "metric of vectors": (["words.fasta", "--metric", "cosine"], "holds strings, but --metric cosine compares"),
     "metric of a matrix": (["D.npy", "--metric", "edit"], "D.npy holds dissimilarities already"),
     "no matrix": (["words.fasta", "--metric", "precomputed"], "no square matrix of dissimilarities"),
     "NaN": (["nan.npy"], r"1 entry is NaN \(first D\[1, 2\]\)"),
