@@ -224,7 +224,7 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
         asking = [SETTINGS[name].option for name in ("tree", "max_evaluations") if getattr(settings, name)]
         instead = f"without {' and '.join(asking)}, --patch 0" if asking else "--patch 0"
         pairs = (n or 0) * ((n or 1) - 1) // 2
-        many_pairs = "" if asking else f", whose {pairs / 1e6:.0f} million pairs would fill {8 * pairs / 1e9:.1f} GB,"
+        many_pairs = "" if asking else f", whose {pairs / 1e6:.0f} million pairs fill {16 * pairs / 1e9:.1f} GB,"
         notes.append(
             f"the {n} points of {given.name}{many_pairs} are mapped in one pass over patches of {chosen.patch}; "
             f"{instead} would compare all pairs."
