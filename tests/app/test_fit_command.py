@@ -49,7 +49,7 @@ def test_stability_is_told_in_every_file(here, capfd):
     least = int(np.lexsort((-told.points["ratio"], told.points["confidence"]))[0])
     assert certainty["n_resamples"] == 5
     assert certainty["mean"] == pytest.approx(told.points["confidence"].mean())
-    assert f"By 5 resamples of the data, an object keeps its prototype with probability {certainty['mean']:.2f}" in (
+    assert f"By 5 resamples of the data, a point keeps its neuron with probability {certainty['mean']:.2f}" in (
         capfd.readouterr().out
     )
     assert len(certainty["least_sure"]) == 10
@@ -233,7 +233,7 @@ def test_force_replaces_our_files_alone(here, capsys):
     assert contents("map") == before
     assert fit("--grid", "2x3", "--force", "--gzip", "--no-report", "-o", "map") == 0
     assert sorted(os.listdir("map")) == [
-        "assignments.tsv.gz", "config.toml", "model.mmap", "notes.txt", "exemplars.fasta.gz", "summary.json",
+        "assignments.tsv.gz", "config.toml", "exemplars.fasta.gz", "model.mmap", "notes.txt", "summary.json",
     ]  # fmt: skip
     assert len(rows("map/assignments.tsv.gz")) == 36
     assert Path("map/notes.txt").read_text() == "mine"
@@ -263,7 +263,7 @@ def test_dissimilarities_in_three_forms(here, capsys):
     assert fit("--grid", "2x3", "-o", "words") == 0
     for name, more in (("D.npy", []), ("D.phy", ["--labels", "labels.tsv"])):
         assert run("fit", name, "--grid", "2x3", "--epochs", 8, *more, "-o", f"{name}-map") == 0
-        assert sorted(os.listdir(f"{name}-map")) == [*FILES[:3], "exemplars.tsv", *FILES[4:]]
+        assert sorted(os.listdir(f"{name}-map")) == [*FILES[:2], "exemplars.tsv", *FILES[3:]]
         model = load(f"{name}-map/model.mmap")
         assert model.medoid_indices_.tolist() == load("words/model.mmap").medoid_indices_.tolist()
     table = rows("D.phy-map/assignments.tsv")

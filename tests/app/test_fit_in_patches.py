@@ -97,8 +97,8 @@ def test_packed_tables(words, tmp_path):
     assert sorted(file.name for file in (tmp_path / "packed").iterdir()) == [
         "assignments.tsv.gz",
         "config.toml",
-        "model.mmap",
         "exemplars.fasta.gz",
+        "model.mmap",
         "summary.json",
     ]
     assert gzip.decompress((tmp_path / "packed" / "assignments.tsv.gz").read_bytes()).startswith(b"id\tneuron\t")
