@@ -30,7 +30,7 @@ def test_within_a_summary_means_are_those_of_the_points(symmetric, rng):
     other = cdist(X + 1, X + 1)
     _, beside, others = summary(other, m, 12)
     whole = np.full((24, 24), 5.0)
-    costs = mean_costs(whole, [fields, others])
+    costs = mean_costs(whole, [(12, fields), (12, others)])
     np.testing.assert_array_equal(costs[:12, :12], fields.means)
     np.testing.assert_array_equal(costs[12:, 12:], others.means)
     weight = np.append(np.bincount(field, m), np.bincount(beside, m))
@@ -62,9 +62,10 @@ def test_squared_distances_are_nearly_exact(rng):
 
 def test_points_that_stand_for_themselves_cost_their_dissimilarities(rng):
     D = cdist(*[rng.normal(size=(9, 2))] * 2)
-    assert mean_costs(D, [None, None]) is D
-    own = [Fields.of_points(D[:5, :5]), Fields.of_points(D[5:, 5:])]
-    np.testing.assert_allclose(mean_costs(D, own), D, rtol=1e-15)
+    assert mean_costs(D, [(5, None), (4, None)]) is D
+    for first in (None, Fields.of_points(D[:5, :5])):  # or a model that knows of no fields
+        own = [(5, first), (4, Fields.of_points(D[5:, 5:]))]
+        np.testing.assert_allclose(mean_costs(D, own), D, rtol=1e-15)
     alone = fields_of(D, D, np.ones(9), np.arange(9), np.arange(9))
     np.testing.assert_array_equal(alone.means, D)
     np.testing.assert_allclose(alone.beyond(D), D, atol=1e-12)

@@ -70,7 +70,7 @@ class PassProgress:
             "counts": np.array([(level.n_added, level.n_joins) for level in self.levels], np.intp),
         }
         fields = [each.fields for each in held if each.fields is not None]
-        if fields:  # means have none
+        if fields and len(fields) == len(held):  # means have none, nor have models of earlier versions
             about["means"] = np.concatenate([each.means.ravel() for each in fields])
             about["near"] = np.concatenate([each.near for each in fields])
             about["rules"] = np.concatenate([each.rules for each in fields])

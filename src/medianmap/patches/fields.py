@@ -58,20 +58,19 @@ class Fields:
         return np.maximum(e, 0.0, out=e)
 
 
-def mean_costs(D: NDArray[Any], sets: Sequence[Fields | None]) -> NDArray[Any]:
+def mean_costs(D: NDArray[Any], sets: Sequence[tuple[int, Fields | None]]) -> NDArray[Any]:
     """(n, n) what candidates (columns) cost the fields of points (rows) of all sets, of dissimilarities D (n, n).
 
-    Without any fields each point stands for itself, and this is D.
+    sets : how many points each has, and their fields; None where they stand for themselves. If all do, this is D.
     """
-    if all(fields is None for fields in sets):
+    if all(fields is None for _, fields in sets):
         return D
-    assert not any(fields is None for fields in sets)
-    costs, start = np.empty(D.shape), 0
-    for fields in sets:
-        assert fields is not None
-        own = slice(start, start + len(fields.near))
-        costs[own] = fields.beyond(D[own])
-        costs[own, own] = fields.means
+    costs, start = D.astype(np.float64), 0
+    for size, fields in sets:
+        own = slice(start, start + size)
+        if fields is not None:
+            costs[own] = fields.beyond(D[own])
+            costs[own, own] = fields.means
         start = own.stop
     return costs
 

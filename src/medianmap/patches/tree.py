@@ -85,7 +85,7 @@ def _data_of(compared: Comparison, sets: Iterable[Prototypes]) -> tuple[Any, int
 
 def _costs_of(data: DenseSource, sets: Iterable[Prototypes]) -> DenseSource:
     """What candidates cost the points that each point of the sets stands for; the data where that is itself."""
-    costs = mean_costs(data.D, [each.fields for each in sets])
+    costs = mean_costs(data.D, [(len(each.m), each.fields) for each in sets])
     return data if costs is data.D else DenseSource(costs, False)
 
 
