@@ -243,3 +243,5 @@ def test_different_points_are_counted(rng):
     assert n_different(X) == n_different([tuple(x) for x in X]) == n_different(list(X)) == expected
     assert n_apart(cdist(X, X)) == expected
     assert n_different(["a", "b", "a"]) == 2
+    assert n_different([["a"], ["b"], ["a"]]) == 2
+    assert n_different(np.array([["a", 1], ["b", 2], ["a", 1]], object)) == 2
