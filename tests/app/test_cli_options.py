@@ -20,7 +20,8 @@ from click.testing import CliRunner
 
 from medianmap import MedianKMeans, save
 from medianmap.app import output
-from medianmap.app.main import COMMANDS, STOPPED, LazyGroup, cli, main
+from medianmap.app.main import COMMANDS, LazyGroup, cli, main
+from medianmap.app.stopping import STOPPED
 from medianmap.readers import read, write_lsmat
 from medianmap.utils.files import write_text
 

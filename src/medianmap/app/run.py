@@ -187,7 +187,9 @@ def _going_on(shop: Workshop, watch: Watch) -> Iterator[None]:
         with followed(follow):
             yield
     except KeyboardInterrupt:
-        if not (shop.path.exists() and shop.keeps):
+        if shop.delivered:
+            raise
+        if not shop.keeps:
             raise KeyboardInterrupt(f"stopped, nothing was written ({reached}); run the same command again.") from None
         raise KeyboardInterrupt(
             f"stopped; {reached}, and {shop.path} keeps {shop.keeps}: run the same command again to go on, "

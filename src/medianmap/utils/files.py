@@ -1,12 +1,14 @@
-"""Writing files so that a reader never sees half of one; tables and sequences as lines of text."""
+"""Writing files so that a reader never sees half of one and a kill leaves nothing for good; tables as lines of text."""
 
 from __future__ import annotations
 
 import gzip
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -23,20 +25,97 @@ def check_target(target: Path) -> None:
 
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file that appears under `path` complete when the block ends without error, and not at all otherwise."""
+    """A binary file that appears under `path` complete when the block ends without error, and not at all otherwise.
+
+    What a killed process left of the same file is removed.
+    """
     target = Path(path)
     check_target(target)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    _sweep(target)
+    file, name = _held(target)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~umask())  # mkstemp is private; a user's file follows the user's umask
-        os.replace(name, target)
+            os.chmod(name, 0o666 & ~umask())  # mkstemp is private; a user's file follows the user's umask
+            os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _held(target: Path) -> tuple[BinaryIO, str]:
+    """A new file beside the target, locked for as long as it is open: so another process sees that it is in use."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        file = os.fdopen(handle, "wb")
+        locked(file, wait=True)
+        if os.fstat(file.fileno()).st_nlink:
+            return file, name
+        file.close()  # taken for a leftover before it was locked
+
+
+def _sweep(target: Path) -> None:
+    """Remove the files of `_held` whose processes were killed: nobody holds their locks."""
+    ours = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.part")
+    for left in target.parent.iterdir():
+        if ours.fullmatch(left.name):
+            with suppress(OSError), left.open("rb") as file:
+                if locked(file):
+                    left.unlink()
+
+
+def locked(file: BinaryIO, wait: bool = False) -> bool:
+    """Take the file for this process until it is closed; the system releases it when the process dies."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+SCRATCH = "medianmap-scratch-"
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for files that nobody keeps; it is removed at the end, and at the beginning those of killed processes."""
+    for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        _remove_scratch(left)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
+        try:
+            held = (folder / "lock").open("wb")
+        except FileNotFoundError:  # taken for a leftover before it was locked
+            continue
+        if locked(held, wait=True) and os.fstat(held.fileno()).st_nlink:
+            break
+        held.close()
+    try:
+        with held:
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_scratch(folder: Path) -> None:
+    """Remove a folder of `scratch_folder` whose process was killed; nothing of another user, and no link."""
+    with suppress(OSError):
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return
+        try:
+            held = (folder / "lock").open("rb")
+        except FileNotFoundError:
+            folder.rmdir()  # killed before it was locked
+            return
+        with held:
+            if locked(held):
+                shutil.rmtree(folder)
 
 
 def umask() -> int:
