@@ -12,6 +12,7 @@ run can continue. Exit code 1 if anything is otherwise.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import random
 import re
@@ -132,6 +133,7 @@ def _command(args: list[str], folder: Path, logs: Path, moment: Moment | None) -
             main(args)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        gc.collect()  # as a process that ends does
         silent = True
         (logs / "changes").write_text(str(made))
     finally:

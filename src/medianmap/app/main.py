@@ -84,8 +84,8 @@ class LazyGroup(click.Group):
 
         A command that can be continued raises KeyboardInterrupt with the sentence that says so.
         """
-        from .output import note, say  # `--version` does not wait for these
-        from .stopping import said_of, stoppable
+        from ..utils.signals import stoppable
+        from .output import note, said_of, say  # `--version` does not wait for these
 
         with warnings.catch_warnings(), stoppable() as exit_code:
             warnings.showwarning = lambda message, *where: note(str(message))

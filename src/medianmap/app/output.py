@@ -20,8 +20,8 @@ import click
 
 from ..utils.files import scratch_folder, umask
 from ..utils.kernels import compiling_told
+from ..utils.signals import uninterrupted
 from ..utils.threads import followed
-from .stopping import delivered, uninterrupted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+# What the context of a command remembers.
 _LOUDNESS = "medianmap.loudness"
+_DELIVERED = "medianmap.delivered"
+
+STOPPED = "stopped; no file was left half written, and the same command starts again."
 
 # Arguments that the library's sentences name, as in "pass kind='matrix'", and the options that they are here.
 READING = ("kind", "format", "id", "label", "string", "columns", "header", "encoding", "allow_empty", "key", "names",
@@ -272,6 +276,14 @@ JOURNAL = "journal"
 DELIVERY = "delivery"
 
 
+def said_of(stop: KeyboardInterrupt, context: click.Context) -> str:
+    """The sentence for a command that was stopped: its own, or that all was done already."""
+    out = context.meta.get(_DELIVERED)
+    if out is not None:
+        return f"stopped, but all was done already: the files in {out} are complete."
+    return str(stop) or STOPPED
+
+
 def check_out(out: Path, force: bool) -> None:
     """A new or empty folder, or with `force` any folder; else one sentence."""
     if str(out) == "-":
@@ -332,9 +344,11 @@ class Workshop:
             new = sorted(file.name for file in self.files.iterdir())
             old = [name for name in self.names if name not in new]
             self.journal.begin({"about": DELIVERY, "from": self.files.name, "new": new, "old": old})
+            self.delivered = True  # from here on there is no way back
             _deliver(self.path, self.out, self.journal.began)
-            self.delivered = True
-            delivered(self.out)
+            context = click.get_current_context(silent=True)
+            if context is not None:
+                context.meta[_DELIVERED] = self.out
 
 
 def _deliver(path: Path, out: Path, told: Mapping[str, Any]) -> None:
@@ -400,10 +414,10 @@ def workshop(out: Path, force: bool, names: Sequence[str] = FILES) -> Iterator[W
         try:
             yield shop
         except BaseException as error:
-            if shop.delivered:
-                raise
-            shutil.rmtree(shop.files, ignore_errors=True)
-            # A user's mistake must be put right first, and then other dissimilarities are wanted.
-            if isinstance(error, ValueError) or not shop.keeps:
-                shutil.rmtree(made[0] if made else shop.path, ignore_errors=True)
+            if not shop.delivered:
+                with uninterrupted():
+                    shutil.rmtree(shop.files, ignore_errors=True)
+                    # A user's mistake must be put right first, and then other dissimilarities are wanted.
+                    if isinstance(error, ValueError) or not shop.keeps:
+                        shutil.rmtree(made[0] if made else shop.path, ignore_errors=True)
             raise

@@ -12,6 +12,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from .signals import uninterrupted
+
 
 def check_target(target: Path) -> None:
     """OSError unless the folder exists and can be written, and the name is not that of a folder."""
@@ -32,8 +34,10 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path)
     check_target(target)
     _sweep(target)
-    file, name = _held(target)
+    name = ""
     try:
+        with uninterrupted():
+            file, name = _held(target)
         with file:
             yield file
             file.flush()
@@ -41,7 +45,8 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.chmod(name, 0o666 & ~umask())  # mkstemp is private; a user's file follows the user's umask
             os.replace(name, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        if name:
+            Path(name).unlink(missing_ok=True)
         raise
 
 
@@ -79,43 +84,62 @@ def locked(file: BinaryIO, wait: bool = False) -> bool:
     return True
 
 
-SCRATCH = "medianmap-scratch-"
+SCRATCH, LOCK = "medianmap-scratch-", "lock"
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A folder for files that nobody keeps; it is removed at the end, and at the beginning those of killed processes."""
     for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
-        _remove_scratch(left)
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
-        try:
-            held = (folder / "lock").open("wb")
-        except FileNotFoundError:  # taken for a leftover before it was locked
-            continue
-        if locked(held, wait=True) and os.fstat(held.fileno()).st_nlink:
-            break
-        held.close()
+        _remove_left(left)
+    folder = None
     try:
-        with held:
+        with uninterrupted():
+            folder, lock = _held_folder()
+        with lock:
             yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            with uninterrupted():
+                _remove(folder)
 
 
-def _remove_scratch(folder: Path) -> None:
+def _held_folder() -> tuple[Path, BinaryIO]:
+    """A new folder and the lock in it, held for as long as it is open."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
+        with suppress(FileNotFoundError):  # taken for a leftover before it was locked
+            lock = (folder / LOCK).open("wb")
+            locked(lock, wait=True)
+            if os.fstat(lock.fileno()).st_nlink:
+                return folder, lock
+            lock.close()
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, its lock last: one without a lock is empty."""
+    for each in folder.iterdir():
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each, ignore_errors=True)
+        elif each.name != LOCK:
+            each.unlink(missing_ok=True)
+    (folder / LOCK).unlink(missing_ok=True)
+    folder.rmdir()
+
+
+def _remove_left(folder: Path) -> None:
     """Remove a folder of `scratch_folder` whose process was killed; nothing of another user, and no link."""
     with suppress(OSError):
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return
         try:
-            held = (folder / "lock").open("rb")
+            held = (folder / LOCK).open("rb")
         except FileNotFoundError:
-            folder.rmdir()  # killed before it was locked
+            folder.rmdir()
             return
         with held:
             if locked(held):
-                shutil.rmtree(folder)
+                _remove(folder)
 
 
 def umask() -> int:
