@@ -39,7 +39,8 @@ STOPPED = "stopped; no file was left half written, and the same command starts a
 # Arguments that the library's sentences name, as in "pass kind='matrix'", and the options that they are here.
 READING = ("kind", "format", "id", "label", "string", "columns", "header", "encoding", "allow_empty", "key", "names",
            "score", "similarity", "missing", "symmetrize", "symmetric", "duplicates")  # fmt: skip
-OPTIONS = {**dict.fromkeys(READING, "--read {}="), "metric": "--metric ", "dtype": "--dtype ",
+SIZES = {"max_length": "--max-length ", "max_unpacked": "--max-unpacked ", "max_objects": "--max-objects "}
+OPTIONS = {**dict.fromkeys(READING, "--read {}="), **SIZES, "metric": "--metric ", "dtype": "--dtype ",
            **dict.fromkeys(("mode", "rule", "backend", "categorical", "spelling", "unknown"),
                            "--param {}=")}  # fmt: skip
 # What Python calls the objects and the parameters of a metric, and how users of the command line know them.

@@ -29,8 +29,9 @@ from ..sources.all_pairs import all_pairs
 from ..sources.base import ToPoints, fits
 from ..utils.files import counted, fasta_lines, tsv_lines, write_lines, write_text
 from ..utils.resumable import digest
-from ..utils.threads import epochs_watched, followed, limited, step
+from ..utils.threads import epochs_watched, followed, limited, n_threads, step
 from . import inputs
+from .estimates import refuse_long_work
 from .inputs import Given, ObjectStream
 from .output import Watch, Workshop, workshop
 from .settings import SETTINGS, USUAL_PATCH, FitSettings, check_settings, config_text, make_map
@@ -141,7 +142,7 @@ def _fit_stream(
     settings, notes = _settled(settings, stream.head, None)
     _tell(notes, watch)
     again, packed = settings.input != "-", ".gz" if gzip else ""
-    n = inputs.length_of(settings.input, stream.format) if again else None
+    n = inputs.length_of(settings.input, stream.format, stream.read) if again else None
     model, exemplars = trained_on_stream(settings, stream, shop, scheduler, n)
     summary = {"metric": settings.metric, "seed": settings.seed, "n_points": model.n_samples_seen_,
                **written(summarize(model))}  # fmt: skip
@@ -221,6 +222,10 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
             computed(chosen, given)
         except ValueError as error:
             raise ValueError(f"{given.name}: {error}") from None
+        K, size, n_all = chosen.n_prototypes or 1, chosen.patch, n or len(given)
+        pairs = n_all * (size + K) if size else n_all**2 / 2
+        instead = "" if size else ", or map them in one pass: --patch 100"
+        refuse_long_work(given.name, given.objects, metric, params, n_threads(chosen.threads), pairs, instead)
     if unlabelled and settings.labels is not None:
         notes.append(f"--labels {settings.labels}: no point has a label; the map is without.")
     if chosen.patch and settings.patch is None and not settings.stream:

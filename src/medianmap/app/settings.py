@@ -233,7 +233,47 @@ def option(name: str, **changes: Any) -> Callable[[Command], Command]:
         how["callback"] = _check_threads
     if row.default is not None:
         how["show_default"] = True
-    return click.option(row.option, name, **{**how, **changes})
+    made = click.option(row.option, name, **{**how, **changes})
+    more = {"read": _limit_options, "metric": yes_option}.get(name)
+    return made if more is None else lambda command: made(more(command))
+
+
+# What the context of a command remembers of options that go with others.
+_SIZES, _YES = "medianmap.sizes", "medianmap.yes"
+
+
+def _limit_options(command: Command) -> Command:
+    """How large a file may be: options that are short for --read NAME=VALUE, which a run records."""
+    for name, help in {
+        "max-objects": "Read more objects into memory than 5000000.",
+        "max-unpacked": "Let a packed file unpack to more bytes than 100 times its size (256 MiB at least).",
+        "max-length": "Take lines and sequences that are longer than 10000000.",
+    }.items():
+        kept = click.option(f"--{name}", type=click.IntRange(1), metavar="N", help=help, expose_value=False,
+                            is_eager=True, callback=_keep_size)  # fmt: skip
+        command = kept(command)
+    return command
+
+
+def _keep_size(context: click.Context, parameter: click.Parameter, value: int | None) -> None:
+    if value is not None:
+        context.meta.setdefault(_SIZES, {})[parameter.name] = value
+
+
+def yes_option(command: Command) -> Command:
+    """--yes, which `said_yes` tells."""
+
+    def keep(context: click.Context, parameter: click.Parameter, yes: bool) -> None:
+        context.meta[_YES] = yes
+
+    return click.option("--yes", is_flag=True, expose_value=False, callback=keep,
+                        help="Begin comparisons that will take hours.")(command)  # fmt: skip
+
+
+def said_yes() -> bool:
+    """Whether the command was told to begin, however long it takes; elsewhere nobody can be asked."""
+    context = click.get_current_context(silent=True)
+    return context is None or bool(context.meta.get(_YES, True))
 
 
 def fit_options(command: Command) -> Command:
@@ -286,7 +326,7 @@ def _parse_named(context: click.Context, parameter: click.Parameter, given: tupl
             parsed[name] = json.loads(value)
         except ValueError:
             parsed[name] = value
-    return parsed
+    return parsed | (context.meta.get(_SIZES, {}) if parameter.name == "read" else {})
 
 
 def _parse_auto(context: click.Context, parameter: click.Parameter, text: str | None) -> float | str | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache, partial
@@ -100,14 +101,23 @@ _pace: dict[CodeType | None, float] = {}
 def _hand_out(work: Callable[[slice], Any], chunks: Sequence[slice], n: int) -> float:
     """The chunks on n threads; how many seconds these worked, added up."""
     # One group per thread: handing out every chunk by itself would cost more than small ones take.
-    return sum(_pool(n).map(partial(_work_through, work), [chunks[k::n] for k in range(n)]))
+    given_up = Event()
+    groups = [_pool(n).submit(_work_through, work, chunks[k::n], given_up) for k in range(n)]
+    try:
+        return sum(group.result() for group in groups)
+    except BaseException:  # also Ctrl-C: no thread goes on writing into arrays that the caller has given up
+        given_up.set()
+        wait(groups)
+        raise
 
 
-def _work_through(work: Callable[[slice], Any], chunks: Sequence[slice]) -> float:
-    """The chunks on this thread; how many seconds that took."""
+def _work_through(work: Callable[[slice], Any], chunks: Sequence[slice], given_up: Event | None = None) -> float:
+    """The chunks on this thread, up to where it is given up; how many seconds that took."""
     began = perf_counter()
     with alone():  # work handed out from here would wait for the very threads that wait for it
         for chunk in chunks:
+            if given_up is not None and given_up.is_set():
+                break
             work(chunk)
     return perf_counter() - began
 
@@ -151,9 +161,44 @@ def _pool(n: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n, thread_name_prefix="medianmap")
 
 
-# A forked child has the pool's record but none of its threads.
+def _held_over_a_fork() -> list[Any]:
+    """The locks that a fit may wait for: ours, and those of numba and LLVM where they are loaded."""
+    locks: list[Any] = [_lock]
+    for module, name in (("numba.core.compiler_lock", "global_compiler_lock"), ("llvmlite.binding.ffi", "_lib_lock")):
+        lock = getattr(sys.modules.get(module), name, None)
+        lock = getattr(lock, "_lock", lock)
+        if hasattr(lock, "acquire") and hasattr(lock, "release"):
+            locks.append(lock)
+    return locks
+
+
+_held: list[Any] = []
+
+
+def _before_fork() -> None:
+    """No other thread holds one of these locks when a process forks: the child would wait for it for ever."""
+    _held[:] = _held_over_a_fork()
+    for lock in _held:
+        lock.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _after_fork_in_child() -> None:
+    """The child has the records of the other threads but none of these: no pool, and no limit of their fits."""
+    _after_fork_in_parent()
+    _pool.cache_clear()
+    if len(_limits) > 1:
+        _set_blas(_limits[0][1])
+    _limits.clear()
+    vars(_here).clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 
 # Called as on_progress(stage, done, total): what is worked on, how much of it is done, and of how much; the total is
