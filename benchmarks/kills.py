@@ -40,7 +40,8 @@ VERBS = {
     "fit --patch": [*FIT, *SMALL, "--patch", "12", "-o", "out"],
     "fit --stream": [*FIT[:-2], *SMALL, "--patch", "12", "--stream", "-o", "new/out"],
     "demo": ["demo", "--grid", "2x3", "-o", "out"],
-    "arrange": ["arrange", "words.fasta", "--exemplars", "chosen.txt", "--grid", "2x2", "--metric", "edit", "-o", "out"],
+    "arrange": ["arrange", "words.fasta", "--exemplars", "chosen.txt", "--grid", "2x2", "--metric", "edit",
+                "-o", "out"],
     "predict tsv": ["predict", "map/model.mmap", "words.fasta", "--block", "7", "-o", "out.tsv"],
     "predict tsv.gz": ["predict", "map/model.mmap", "words.fasta", "--block", "7", "-o", "out.tsv.gz"],
     "predict parquet": ["predict", "map/model.mmap", "words.fasta", "--block", "7", "-o", "out.parquet"],
@@ -231,7 +232,8 @@ def load_all() -> None:
     for module in MODULES:
         import_module(f"medianmap.app.commands.{module}")
     for name in ("app.run", "metrics.edit", "explore.representatives", "explore.k_path", "predict.assign_all",
-                 "sources.all_pairs", "readers.clusters", "report.plots", "report.text", "estimators.model_file"):  # fmt: skip
+                 "sources.all_pairs", "readers.clusters", "report.plots", "report.text",
+                 "estimators.model_file"):  # fmt: skip
         import_module(f"medianmap.{name}")
 
 

@@ -1,8 +1,9 @@
-"""Commands that are stopped: signals, what is said, and a delivery that is cut off; a sample of `benchmarks/kills.py`."""
+"""Commands that are stopped: signals, what is said, deliveries that are cut off; a sample of `benchmarks/kills.py`."""
 
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -29,8 +30,6 @@ def here(tmp_path, monkeypatch):
 @POSIX
 def test_killed_and_stopped_anywhere_the_same_bytes_and_nothing_left(tmp_path):
     """In a process that forks, which one that has run fits should not."""
-    import subprocess
-
     command = Path(__file__).parents[2] / "benchmarks" / "kills.py"
     verbs = ["fit --force --gzip", "predict parquet", "distances -o -", "representatives"]
     done = subprocess.run(
@@ -74,9 +73,10 @@ def test_a_handler_of_the_caller_stays(capsys):
             os.kill(os.getpid(), signal.SIGTERM)
             assert len(heard) == 1
         assert len(heard) == 2  # it was only put off
-        with pytest.raises(KeyboardInterrupt), uninterrupted():
-            os.kill(os.getpid(), signal.SIGINT)
-            heard.append("ended")
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+            with uninterrupted():
+                os.kill(os.getpid(), signal.SIGINT)
+                heard.append("ended")
         assert heard[2:] == ["ended"]
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -97,7 +97,7 @@ def test_stopped_after_the_last_step_all_is_done(here, capsys, monkeypatch):
 
 
 def test_stopped_right_after_the_delivery_the_folder_stays(here):
-    with pytest.raises(KeyboardInterrupt), workshop(Path("new/deep/out"), force=False) as shop:
+    with pytest.raises(KeyboardInterrupt), workshop(Path("new/deep/out"), force=False) as shop:  # noqa: PT012
         (shop.files / "config.toml").write_text("a = 1")
         shop.deliver()
         raise KeyboardInterrupt
@@ -132,7 +132,7 @@ def test_a_delivery_that_was_cut_off_is_finished_by_the_next_run(step, here, mon
         for owner, name in [(output.os, "replace"), (output.shutil, "rmtree"), (Path, "unlink"), (Path, "rmdir")]:
             patch.setattr(owner, name, cut(getattr(owner, name)))
         steps = -1000
-        with pytest.raises(Cut), workshop(Path("map"), force=True) as shop:
+        with pytest.raises(Cut), workshop(Path("map"), force=True) as shop:  # noqa: PT012
             for name, content in after.items():
                 (shop.files / name).write_bytes(content)
             steps = 0

@@ -3,7 +3,6 @@
 import json
 import multiprocessing
 import os
-import pickle
 import random
 import re
 import resource
@@ -24,7 +23,6 @@ from medianmap import as_dissimilarity
 from medianmap.sources import all_pairs as allpairs
 from medianmap.sources.all_pairs import all_pairs
 from medianmap.sources.stored import open_store, read_sidecar
-from medianmap.utils.resumable import digest
 
 
 def slow_gap(a, b):

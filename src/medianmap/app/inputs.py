@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..estimators.parameters import MapParameters, PlaneStart
+from ..utils.files import FOR_SPREADSHEETS, is_formula
 from .output import note
 from .settings import CONFIG, MAPS, MOST_ALL_PAIRS, USUAL_PATCH, FitSettings, grid_text, make_map, settings_beside
 
@@ -278,6 +279,10 @@ def settled_metric(
 ) -> tuple[str, dict[str, Any], list[str]]:
     """The metric, its parameters, and what to say: what was guessed, chosen, and read otherwise than written."""
     notes = [*([f"{given.name}: {given.note}"] if given.note else []), *given.notes]
+    formulas = sum(map(is_formula, given.ids))
+    if formulas and not FOR_SPREADSHEETS.get():
+        notes.append(f"{given.name}: {formulas} ids begin with = + - or @, which a spreadsheet takes for a formula; "
+                     "--spreadsheet protects them by an apostrophe.")  # fmt: skip
     chosen = metric or default_metric(given)
     check_metric_fits(given, chosen)
     params = dict(params)

@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in self.lazy.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C and SIGTERM end it with one sentence and exit codes of their own; a warning is one too.
+        """Run the command; Ctrl-C and SIGTERM end it with one sentence and their exit codes; a warning is one too.
 
         A command that can be continued raises KeyboardInterrupt with the sentence that says so.
         """

@@ -27,6 +27,8 @@ from ..estimators.parameters import KMeansParameters as KMeans
 from ..estimators.parameters import MedianParameters as Median
 from ..estimators.parameters import NeuralGasParameters as Gas
 from ..estimators.parameters import SOMParameters as SOM
+from ..utils.files import FOR_SPREADSHEETS
+from ..utils.threads import bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -356,6 +358,17 @@ def _model_in(context: click.Context, _: click.Parameter, path: Path) -> Path:
 
 model_argument = click.argument("model", type=click.Path(path_type=Path), callback=_model_in)
 force_option = click.option("--force", is_flag=True, help="Replace the files of an earlier run in the folder.")
+
+
+def _for_spreadsheets(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        context.with_resource(bound(FOR_SPREADSHEETS, True))
+
+
+spreadsheet_option = click.option(
+    "--spreadsheet", is_flag=True, expose_value=False, callback=_for_spreadsheets,
+    help="Write ' before ids and labels that begin with = + - @, which spreadsheets take for formulas.",
+)  # fmt: skip
 gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
 
 

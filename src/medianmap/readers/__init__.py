@@ -19,8 +19,8 @@ from .similarity import RULE_OPTIONS, Rule
 from .tables import iter_table, read_lsmat, read_table
 
 __all__ = [
-    "FORMATS", "LIMITS", "Limits", "Matrix", "Record", "Records", "format_of", "from_anndata", "iter_records", "read", "write_lsmat",
-    "write_pairs", "write_phylip",
+    "FORMATS", "LIMITS", "Limits", "Matrix", "Record", "Records", "format_of", "from_anndata", "iter_records", "read",
+    "write_lsmat", "write_pairs", "write_phylip",
 ]  # fmt: skip
 
 PAIR_OPTIONS = ("ids", "symmetric", "duplicates", "encoding", *RULE_OPTIONS)

@@ -346,9 +346,7 @@ class Matrix:
         return as_dissimilarity(self.D, ids=self.ids)
 
 
-def collect(
-    records: Iterable[Record], kind: Kind, opened: Opened, columns: list[str] | None, note: str
-) -> Records:
+def collect(records: Iterable[Record], kind: Kind, opened: Opened, columns: list[str] | None, note: str) -> Records:
     """A whole stream as Records; two records of one id are refused."""
     name, most = opened.name, opened.limits.max_objects
     every = list(islice(records, most + 1))

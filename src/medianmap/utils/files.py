@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -89,7 +90,7 @@ SCRATCH, LOCK = "medianmap-scratch-", "lock"
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder for files that nobody keeps; it is removed at the end, and at the beginning those of killed processes."""
+    """A folder for files that nobody keeps; at the end it is removed, and before it those of killed processes."""
     for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
         _remove_left(left)
     folder = None
@@ -203,7 +204,25 @@ def _cell(value: Any) -> str:
     """A label may contain a tab or line break, which separate cells and rows here; a blank replaces it."""
     if value is None:
         return ""
-    return str(int(value) if isinstance(value, bool) else value).translate(_BLANKS)
+    if isinstance(value, str):
+        return protected(value.translate(_BLANKS))
+    return str(int(value) if isinstance(value, bool) else value)
+
+
+# Whether tables are written for a spreadsheet, which takes text that begins with = + - @ for a formula and runs it.
+FOR_SPREADSHEETS: ContextVar[bool] = ContextVar("for_spreadsheets", default=False)
+_FORMULA = re.compile(r"\s*[=+\-@]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would take the text for a formula; a number is none."""
+    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+
+
+def protected(text: str) -> str:
+    """The text, after an apostrophe where tables are for spreadsheets and it would be taken for a formula."""
+    return f"'{text}" if FOR_SPREADSHEETS.get() and is_formula(text) else text
 
 
 def as_tsv(rows: NDArray[Any]) -> str:

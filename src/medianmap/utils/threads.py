@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache, partial
-from threading import Event, Lock, local
+from functools import cache
+from threading import Event, Lock, current_thread, local, main_thread
 from time import perf_counter
 from types import CodeType
 from typing import Any
@@ -38,7 +38,8 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 _lock = Lock()
-_limits: list[tuple[object, int]] = []  # those in force, the latest last; the first is what held outside
+# (ticket, threads, threads of BLAS) of those in force, the latest last; the first is what held outside.
+_limits: list[tuple[object, int, int]] = []
 
 
 @contextmanager
@@ -46,21 +47,23 @@ def limited(n_jobs: int | None) -> Iterator[int]:
     """BLAS uses at most n_threads(n_jobs) threads inside; yields that number.
 
     The limit belongs to the process. Of fits that run at the same time the one that began last sets it; when all have
-    ended it is what it was before.
+    ended it is what it was before. Outside of the main thread BLAS itself has one thread: when a process forks, as
+    main threads do to start others, OpenBLAS ends its threads, and a call that waits for one never returns.
     """
     ticket = object()
     with _lock:
         n = n_threads(n_jobs)
         if not _limits:
-            _limits.append((None, n_threads(None)))
-        _limits.append((ticket, n))
-        _set_blas(n)
+            _limits.append((None, n_threads(None), n_threads(None)))
+        blas = n if current_thread() is main_thread() else 1
+        _limits.append((ticket, n, blas))
+        _set_blas(blas)
     try:
         yield n
     finally:
         with _lock:
             _limits[:] = [entry for entry in _limits if entry[0] is not ticket]
-            _set_blas(_limits[-1][1])
+            _set_blas(_limits[-1][2])
             if len(_limits) == 1:
                 _limits.clear()
 
@@ -161,44 +164,38 @@ def _pool(n: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n, thread_name_prefix="medianmap")
 
 
-def _held_over_a_fork() -> list[Any]:
-    """The locks that a fit may wait for: ours, and those of numba and LLVM where they are loaded."""
-    locks: list[Any] = [_lock]
-    for module, name in (("numba.core.compiler_lock", "global_compiler_lock"), ("llvmlite.binding.ffi", "_lib_lock")):
-        lock = getattr(sys.modules.get(module), name, None)
-        lock = getattr(lock, "_lock", lock)
-        if hasattr(lock, "acquire") and hasattr(lock, "release"):
-            locks.append(lock)
-    return locks
-
-
-_held: list[Any] = []
+_held: list[Any] = []  # over a fork, and only then
 
 
 def _before_fork() -> None:
-    """No other thread holds one of these locks when a process forks: the child would wait for it for ever."""
-    _held[:] = _held_over_a_fork()
-    for lock in _held:
-        lock.acquire()
+    """No other thread holds a lock that fits wait for when a process forks: the child would wait for it for ever.
+
+    These are ours and that of numba's compiler, where it is loaded; whoever compiles is waited for.
+    """
+    _lock.acquire()
+    _held.append(_lock)
+    compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
+    if compiler is not None:
+        compiler.acquire()
+        _held.append(compiler)
 
 
-def _after_fork_in_parent() -> None:
+def _after_fork() -> None:
     while _held:
         _held.pop().release()
 
 
 def _after_fork_in_child() -> None:
-    """The child has the records of the other threads but none of these: no pool, and no limit of their fits."""
-    _after_fork_in_parent()
+    """The child has what the other threads left, but none of them: no pool, and no limits of their fits."""
+    _after_fork()
     _pool.cache_clear()
-    if len(_limits) > 1:
-        _set_blas(_limits[0][1])
-    _limits.clear()
-    vars(_here).clear()
+    if _limits:
+        _set_blas(_limits[0][2])
+        _limits.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 
 # Called as on_progress(stage, done, total): what is worked on, how much of it is done, and of how much; the total is

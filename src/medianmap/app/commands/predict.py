@@ -12,7 +12,7 @@ import click
 
 from ..inputs import STREAMED, beyond_limits, format_in, length_of, read_as, read_options, refuse_unknown
 from ..output import close, is_stdout, shows_progress, speaking, watched
-from ..settings import model_argument, option, settings_beside
+from ..settings import model_argument, option, settings_beside, spreadsheet_option
 
 
 @click.command()
@@ -25,6 +25,7 @@ from ..settings import model_argument, option, settings_beside
 @click.option(
     "--block", type=click.IntRange(1), default=8192, show_default=True, metavar="N", help="Objects at a time."
 )
+@spreadsheet_option
 @click.option("--restart", is_flag=True, help="Start again, instead of continuing what an earlier run left.")
 @speaking
 def predict(

@@ -15,7 +15,7 @@ from ...utils.files import fasta_lines, first_few, tsv_lines, write_lines
 from ..estimates import refuse_long_work
 from ..inputs import Given, about_file, chosen_metric, read_given
 from ..output import close, note, speaking, watched, workshop
-from ..settings import CONFIG, force_option, gzip_option, option, toml_text
+from ..settings import CONFIG, force_option, gzip_option, option, spreadsheet_option, toml_text
 
 if TYPE_CHECKING:
     from ...explore.representatives import Representatives
@@ -37,6 +37,7 @@ FILES = ("representatives.tsv", "members.tsv", "coverage.tsv", "representatives.
               help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
 @force_option
 @gzip_option
+@spreadsheet_option
 @option("seed")
 @option("threads")
 @speaking
