@@ -24,6 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # many small runs
@@ -291,7 +292,9 @@ def main() -> int:
     given = parser.parse_args()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        wrong = disturb(Path(folder) / "kills", given.verbs, given.kills, given.terms, given.seed, print)
+        wrong = disturb(
+            Path(folder) / "kills", given.verbs, given.kills, given.terms, given.seed, partial(print, flush=True)
+        )
     print(f"\nseed {given.seed}, {time.perf_counter() - began:.0f} s, {wrong} wrong")
     return int(wrong > 0)
 

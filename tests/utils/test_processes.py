@@ -65,6 +65,20 @@ with ThreadPoolExecutor(4) as pool:
         check(found, which)
 assert blas() == limits
 """,
+    "limits from any thread": """
+# Exactness needs one thread of BLAS in places; threadpoolctl lets only the thread that came first set the number.
+from medianmap.utils.threads import limited
+def inside():
+    with limited(1):
+        return blas()
+fit(0)
+seen = []
+worker = threading.Thread(target=lambda: seen.append(inside()))
+worker.start()
+worker.join()
+assert seen == [[1] * len(limits)], seen
+assert blas() == limits
+""",
     "fork while another thread fits": """
 ended = threading.Event()
 wrong = []

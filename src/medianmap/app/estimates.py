@@ -1,7 +1,7 @@
 """How long the comparison of long strings or series will take, said before it is begun.
 
-Two of n and m letters fill a table of n m cells; N of them, each with each, (sum of n)^2 / 2. How many cells a second
-the machine fills is measured on beginnings of the longest.
+Two of n and m letters fill a table of n m cells; N of them, each with each, ((sum of n)^2 - sum of n^2) / 2. How many
+cells a second the machine fills is measured on beginnings of the longest.
 """
 
 from __future__ import annotations
@@ -31,17 +31,22 @@ def refuse_long_work(
     """
     if metric not in QUADRATIC or params.get("mode") == "aligned" or len(objects) < 2 or said_yes():
         return
-    lengths = sorted(map(len, objects), reverse=True)
-    n, total = len(lengths), float(sum(lengths))
-    every = n * n / 2
-    cells, pair = total * total / 2 * min(1.0, (every if pairs is None else pairs) / every), lengths[0] * lengths[1]
+    lengths = sorted((float(len(each)) for each in objects), reverse=True)
+    n, every = len(lengths), len(lengths) ** 2 / 2
+    share = 1.0 if pairs is None else min(1.0, pairs / every)
+    cells = share * (sum(lengths) ** 2 - sum(length**2 for length in lengths)) / 2
+    pair = lengths[0] * lengths[1]
     if max(cells, pair) < FREE_CELLS:
         return
     rate = measured_rate(objects, metric, params)
     hours, minutes = max(cells / n_threads, pair) / rate / 3600, pair / rate / 60
     if hours <= HOURS and minutes <= PAIR_MINUTES:
         return
-    long = f", {told(minutes / 60)} for one pair of {lengths[0]} and {lengths[1]}" if minutes > PAIR_MINUTES else ""
+    long = (
+        f", {told(minutes / 60)} for one pair of {lengths[0]:.0f} and {lengths[1]:.0f}"
+        if minutes > PAIR_MINUTES
+        else ""
+    )
     raise ValueError(
         f"{name}: to compare its {n} objects by {metric} is to fill 10^{log10(max(cells, pair)):.1f} cells, about "
         f"{told(hours)} on this machine{long}; pass --yes to begin, or give shorter or fewer objects{instead}."

@@ -247,7 +247,7 @@ _SIZES, _YES = "medianmap.sizes", "medianmap.yes"
 def _limit_options(command: Command) -> Command:
     """How large a file may be: options that are short for --read NAME=VALUE, which a run records."""
     for name, help in {
-        "max-objects": "Read more objects into memory than 5000000.",
+        "max-objects": "Read more objects into memory than 2000000.",
         "max-unpacked": "Let a packed file unpack to more bytes than 100 times its size (256 MiB at least).",
         "max-length": "Take lines and sequences that are longer than 10000000.",
     }.items():

@@ -40,24 +40,29 @@ WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 class Limits:
     """How large the parts of a file may be; more is refused with a sentence that says how to ask for it.
 
-    max_length : bytes of a line, letters of a sequence.
+    max_length : bytes of a line, letters of a sequence; a tenth of it, columns of a table.
     max_unpacked : bytes that a packed file unpacks to; None: 100 times its size, and 256 MiB at least.
     max_objects : objects of a file that is read as a whole.
     """
 
     max_length: int = 10_000_000
     max_unpacked: int | None = None
-    max_objects: int = 5_000_000
+    max_objects: int = 2_000_000
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 or more.")
 
-    def refuse_length(self, where: str, what: str) -> NoReturn:
-        """ValueError for a line or a sequence that is longer than max_length."""
+    @property
+    def columns(self) -> int:
+        """Columns of a table: each is looked at several times, to guess what a table holds."""
+        return max(self.max_length // 10, 1)
+
+    def refuse_length(self, where: str, what: str, most: int | None = None) -> NoReturn:
+        """ValueError for a line or a sequence that is longer than max_length, or what else is the most."""
         raise ValueError(
-            f"{where} has more than {self.max_length} {what}; check that this is the right file, or, if that is meant, "
+            f"{where} has more than {most or self.max_length} {what}; check that this is the right file, or, if that is meant, "
             f"pass max_length={10 * self.max_length}."
         )
 

@@ -71,7 +71,16 @@ def limited(n_jobs: int | None) -> Iterator[int]:
 def _set_blas(n: int) -> None:
     for library in _blas():
         if library.num_threads != n:
+            _take_control(library)
             library.set_num_threads(n)
+            _take_control(library)  # nobody else is kept from setting it
+
+
+def _take_control(library: LibController) -> None:
+    """threadpoolctl (3.7 on) lets one thread of a process set the number of OpenBLAS and ignores others silently."""
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: int | None) -> None:
