@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -162,7 +163,7 @@ def test_a_missing_library_is_one_sentence(monkeypatch):
 @pytest.mark.parametrize("moment", ["between two blocks", "in the middle of an answer"])
 def test_a_server_that_stops_is_one_sentence_and_no_half_block(server, execute, moment, rng):
     """Every connection is ended as a server that shuts down ends it; the time-out is there for a hang alone."""
-    n = 400
+    n = 900
     D = squareform(pdist(rng.normal(size=(n, 3))))
     write_postgres(server, *pair_rows(D, list(range(n))), table="large")
 
@@ -193,4 +194,7 @@ def test_a_server_that_stops_is_one_sentence_and_no_half_block(server, execute, 
         assert "The table 'large' is no readable table of pairs" in str(failed)
         assert PASSWORD not in str(failed)
     stops = False
+    if moment != "between two blocks":  # the broken connection is found by the next query
+        with suppress(ValueError):
+            source.block(slice(0, 1), ALL)
     np.testing.assert_array_equal(source.block(ALL, ALL), D)  # a new connection
