@@ -62,8 +62,8 @@ class Limits:
     def refuse_length(self, where: str, what: str, most: int | None = None) -> NoReturn:
         """ValueError for a line or a sequence that is longer than max_length, or what else is the most."""
         raise ValueError(
-            f"{where} has more than {most or self.max_length} {what}; check that this is the right file, or, if that is meant, "
-            f"pass max_length={10 * self.max_length}."
+            f"{where} has more than {most or self.max_length} {what}; check that this is the right file, or, if that "
+            f"is meant, pass max_length={10 * self.max_length}."
         )
 
     def check_unpacked(self, name: str, packed: int, unpacked: int) -> None:
