@@ -221,9 +221,9 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
             computed(chosen, given)
         except ValueError as error:
             raise ValueError(f"{given.name}: {error}") from None
-        K, size, n_all = chosen.n_prototypes or 1, chosen.patch, n or len(given)
-        pairs = n_all * (size + K) if size else n_all**2 / 2
-        instead = "" if size else ", or map them in one pass: --patch 100"
+        K, n_all = chosen.n_prototypes or 1, n or len(given)
+        pairs = n_all * (chosen.patch + K) if chosen.patch else n_all**2 / 2
+        instead = "" if chosen.patch else ", or map them in one pass: --patch 100"
         refuse_long_work(given.name, given.objects, metric, params, n_threads(chosen.threads), pairs, instead)
     if unlabelled and settings.labels is not None:
         notes.append(f"--labels {settings.labels}: no point has a label; the map is without.")
