@@ -93,7 +93,7 @@ def test_ids_that_spreadsheets_take_for_formulas(here, capsys):
     assert [row["id"] for row in found] == list(FORMULAS.values())
     assert [row["label"] for row in found] == list(FORMULAS.values())
     assert [FORMULAS[row["exemplar"]] for row in rows("as-is/assignments.tsv")] == [row["exemplar"] for row in found]
-    assert {row["exemplar_id"] for row in rows("safe/prototypes.tsv")} == {row["exemplar"] for row in found}
+    assert {row["exemplar_id"] for row in rows("safe/exemplars.tsv")} == {row["exemplar"] for row in found}
     for more, expected in (([], list(FORMULAS)), (["--spreadsheet"], list(FORMULAS.values()))):
         assert run("predict", "safe/model.mmap", "f.tsv", *more, "-o", "new.tsv") == 0
         assert [row["id"] for row in rows("new.tsv")] == expected
