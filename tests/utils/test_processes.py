@@ -160,9 +160,7 @@ assert blas() == limits
     "Ctrl-C in a notebook": """
 # The kernel of a notebook stays: what a fit was doing must be over, and its limits and handlers gone.
 import random
-def stopped(number, frame):
-    raise KeyboardInterrupt
-signal.signal(signal.SIGALRM, stopped)
+signal.signal(signal.SIGALRM, lambda number, frame: signal.raise_signal(signal.SIGINT))
 handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
 moments, interrupted = random.Random(0), 0
 began = time.perf_counter()

@@ -16,6 +16,8 @@ from typing import Any
 
 from threadpoolctl import LibController, ThreadpoolController
 
+from .signals import uninterrupted
+
 
 @cache
 def _blas() -> list[LibController]:
@@ -51,19 +53,20 @@ def limited(n_jobs: int | None) -> Iterator[int]:
     main threads do to start others, OpenBLAS ends its threads, and a call that waits for one never returns.
     """
     ticket = object()
-    with _lock:
-        n = n_threads(n_jobs)
-        if not _limits:
-            _limits.append((None, n_threads(None), n_threads(None)))
-        blas = n if current_thread() is main_thread() else 1
-        _limits.append((ticket, n, blas))
-        _set_blas(blas)
     try:
+        with uninterrupted(), _lock:  # Ctrl-C between two of these steps would leave the limit to the whole process
+            n = n_threads(n_jobs)
+            if not _limits:
+                _limits.append((None, n_threads(None), n_threads(None)))
+            blas = n if current_thread() is main_thread() else 1
+            _limits.append((ticket, n, blas))
+            _set_blas(blas)
         yield n
     finally:
-        with _lock:
+        with uninterrupted(), _lock:
             _limits[:] = [entry for entry in _limits if entry[0] is not ticket]
-            _set_blas(_limits[-1][2])
+            if _limits:
+                _set_blas(_limits[-1][2])
             if len(_limits) == 1:
                 _limits.clear()
 
