@@ -20,7 +20,8 @@ from click.testing import CliRunner
 
 from medianmap import MedianKMeans, save
 from medianmap.app import output
-from medianmap.app.main import COMMANDS, STOPPED, LazyGroup, cli, main
+from medianmap.app.main import COMMANDS, LazyGroup, cli, main
+from medianmap.app.output import STOPPED
 from medianmap.readers import read, write_lsmat
 from medianmap.utils.files import write_text
 
@@ -273,7 +274,8 @@ def test_an_interrupt_is_one_sentence_and_130(said, told, capsys):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_ctrl_c_while_dissimilarities_are_computed(tmp_path, rng):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_sigterm_while_dissimilarities_are_computed(number, code, tmp_path, rng):
     """A process as a user starts it, a signal as the terminal sends it."""
     letters = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
     (tmp_path / "long.txt").write_text("\n".join("".join(rng.choice(letters, 400)) for _ in range(1500)) + "\n")
@@ -283,9 +285,9 @@ def test_ctrl_c_while_dissimilarities_are_computed(tmp_path, rng):
     while not (tmp_path / "D.npy.journal").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert out == ""
     assert re.fullmatch(r"medianmap: \d+% of .*D\.npy is computed and kept; .*\n", err)
 

@@ -109,16 +109,17 @@ def wait_for(path, at_least=0):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_ctrl_c_while_dissimilarities_are_computed_and_in_training(here, rng):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_sigterm_while_dissimilarities_are_computed_and_in_training(number, code, here, rng):
     long = ["".join(rng.choice(list("ACGT"), 4000)) for _ in range(36)]
     Path("long.fasta").write_text("".join(f">s{k}\n{s}\n" for k, s in enumerate(long)))
     command = ["fit", "long.fasta", "--metric", "edit", "--grid", "2x2", "-o", "map"]
     process = started(*command)
     wait_for(Path("map.partial/dissimilarities.npy.journal"))
     time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=180)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert err.count("\n") == 1
     assert re.search(r"medianmap: stopped; .*map\.partial keeps .* run the same command again", err)
     assert out == ""
@@ -130,9 +131,9 @@ def test_ctrl_c_while_dissimilarities_are_computed_and_in_training(here, rng):
         line = process.stderr.readline()
         assert line, "it ended before it was trained"
         epochs += "epoch" in line
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=180)
-    assert process.returncode == 130, err[-2000:]
+    assert process.returncode == code, err[-2000:]
     assert "Traceback" not in err
     assert re.search(r"medianmap: stopped; 0% of the epochs were done, and map\.partial keeps .*\n$", err)
     assert sorted(os.listdir()) == ["long.fasta", "map.partial", "words.fasta"]

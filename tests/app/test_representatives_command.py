@@ -76,8 +76,8 @@ def test_an_earlier_result_is_not_replaced_unasked(folder, capsys):
     capsys.readouterr()
     assert run(*args, "--seed", "5") == 2
     assert capsys.readouterr().err == (
-        "medianmap: The folder out exists already and is not empty; choose another for -o, or pass --force to replace "
-        "the files of an earlier run in it.\n"
+        "medianmap: The folder out exists already and holds the complete files of an earlier run; choose another for "
+        "-o, or pass --force to replace the files of an earlier run in it.\n"
     )
     assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
     assert run(*args, "--seed", "5", "--force") == 0

@@ -312,3 +312,52 @@ def test_a_missing_library_is_one_sentence(tmp_path, monkeypatch):
         ModuleNotFoundError, match=r"bad.csv needs duckdb; install it with: pip install 'medianmap\[db\]'"
     ):
         PairSource(path)
+
+
+# --- files of strangers, and names that look like patterns
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT column0 AS a, column0 AS b, 1.0 AS d FROM read_csv('{}/secret.txt', header = false)",
+        "SELECT password AS a, password AS b, 1.0 AS d FROM '{}/secret.csv'",
+        "SELECT content AS a, content AS b, 1.0 AS d FROM read_text('{}/secret.txt')",
+        "SELECT file AS a, file AS b, 1.0 AS d FROM glob('{}/*')",
+        "SELECT a, b, d + (SELECT size FROM read_blob('{}/secret.txt')) AS d FROM pairs",
+    ],
+)
+def test_a_view_of_a_stranger_reads_no_other_file(query, tmp_path):
+    """Opened by DuckDB without our settings it does: contents of a local file were seen as ids."""
+    for name in ("secret.txt", "secret.csv"):
+        (tmp_path / name).write_text("password\nhunter2\n")
+    path = tmp_path / "theirs.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE pairs AS SELECT 'a' AS a, 'b' AS b, 1.0 AS d")
+        connection.execute(f"CREATE VIEW leak AS {query.format(tmp_path)}")
+        connection.execute("CREATE VIEW own AS SELECT b AS a, a AS b, d FROM pairs")
+        assert connection.execute("SELECT * FROM leak").fetchall()
+    with pytest.raises(ValueError, match=r"theirs\.duckdb is no readable .*disabled by configuration") as refused:
+        PairSource(path, "leak").block(ALL, ALL)
+    assert "hunter2" not in str(refused.value)
+    assert PairSource(path, "own").ids == ["a", "b"]
+    connection = PairSource(path, "pairs")._connect()
+    for attack in ("SET enable_external_access = true", "INSERT INTO pairs VALUES (1, 1, 1)", "INSTALL httpfs",
+                   f"COPY pairs TO '{tmp_path}/out.csv'", f"ATTACH '{tmp_path}/other.duckdb'"):  # fmt: skip
+        with pytest.raises(duckdb.Error):
+            connection.execute(attack)
+    connection.close()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "duckdb"])
+@pytest.mark.parametrize("name", ["D[12]", "D*", "D?", "[", "a[!b]c", "{a,b}", "it's"])
+def test_a_name_like_a_pattern_is_the_file_of_that_name(name, ending, tmp_path):
+    D = squareform(np.arange(1.0, 4))
+    folder = tmp_path / "lab=3[1]"
+    folder.mkdir()
+    for each, factor in ((name, 1.0), ("D1", 2.0), ("D2", 2.0), ("Dx", 2.0), ("a", 2.0), ("aac", 2.0)):
+        paths = write_tables(folder, *pair_rows(D * factor, list("xyz")))
+        paths[ending].rename(folder / f"{each}.{ending}")
+    source = PairSource(folder / f"{name}.{ending}")
+    assert source.columns == PairSource(folder / f"D1.{ending}").columns
+    np.testing.assert_array_equal(source.block(ALL, ALL), D)

@@ -4,6 +4,8 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -153,3 +155,46 @@ def test_a_missing_library_is_one_sentence(monkeypatch):
     monkeypatch.delitem(sys.modules, "adbc_driver_postgresql.dbapi")
     with pytest.raises(ModuleNotFoundError, match=r"needs adbc_driver_postgresql; .*pip install 'medianmap\[db\]'"):
         PostgresSource("postgresql://nobody@nowhere/none", "pairs")
+
+
+# --- a server that stops in the middle of a read
+
+
+@pytest.mark.parametrize("moment", ["between two blocks", "in the middle of an answer"])
+def test_a_server_that_stops_is_one_sentence_and_no_half_block(server, execute, moment, rng):
+    """Every connection is ended as a server that shuts down ends it; the time-out is there for a hang alone."""
+    n = 900
+    D = squareform(pdist(rng.normal(size=(n, 3))))
+    write_postgres(server, *pair_rows(D, list(range(n))), table="large")
+
+    def stop():
+        execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")  # fmt: skip
+
+    class Stopped(PostgresSource):
+        def _batches(self, connection, sql, lists):
+            for k, batch in enumerate(super()._batches(connection, sql, lists)):
+                if stops and k == 0:
+                    stop()
+                yield batch
+
+    stops = False
+    source = Stopped(server, "large", symmetric=True)
+    assert source.block(slice(0, 2), ALL).shape == (2, n)
+    stops = moment == "in the middle of an answer"
+    if not stops:
+        stop()
+    with ThreadPoolExecutor(1) as other:
+        reading = other.submit(source.block, ALL, ALL)
+        failed = reading.exception(timeout=120)
+    if failed is None:  # the whole answer was there already
+        np.testing.assert_array_equal(reading.result(), D)
+    else:
+        assert isinstance(failed, ValueError)
+        assert "The table 'large' is no readable table of pairs" in str(failed)
+        assert PASSWORD not in str(failed)
+    stops = False
+    if moment != "between two blocks":  # the broken connection is found by the next query
+        with suppress(ValueError):
+            source.block(slice(0, 1), ALL)
+    np.testing.assert_array_equal(source.block(ALL, ALL), D)  # a new connection

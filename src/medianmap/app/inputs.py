@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..estimators.parameters import MapParameters, PlaneStart, usual_grid, usual_size
+from ..utils.files import FOR_SPREADSHEETS, is_formula
 from .output import note
 from .settings import CONFIG, MAPS, MOST_ALL_PAIRS, USUAL_PATCH, FitSettings, grid_text, make_map, settings_beside
 
@@ -101,7 +102,7 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None,
     from ..sources import as_dissimilarity, is_store
 
     path, name = Path(file), "standard input" if file == "-" else file
-    if file != "-" and not options and not path.is_dir() and is_store(path):
+    if file != "-" and not beyond_limits(options) and not path.is_dir() and is_store(path):
         stored = as_dissimilarity(path)
         return _labelled(Given(name, _names(stored), "dissimilarities", source=stored), labels, strict)
     column = labels is not None and not is_labels_file(labels) and not is_header_rule(labels)
@@ -127,26 +128,33 @@ def read_given(file: str, options: Mapping[str, Any], labels: str | None = None,
     return given if column else _labelled(given, labels, strict)
 
 
+def beyond_limits(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that say how to read a file, without those that say how large it may be."""
+    from ..readers import LIMITS
+
+    return {name: value for name, value in options.items() if name not in LIMITS}
+
+
 def format_in(file: str | Path, options: Mapping[str, Any]) -> str:
     """The format of the file; of standard input, which is read once, "fasta" where its first letter tells, else ""."""
     from ..readers import format_of
-    from ..readers.records import opening
+    from ..readers.records import limits_in, opening
 
     if str(file) == "-":
         peek = getattr(sys.stdin.buffer, "peek", None)
         return options.get("format") or ("fasta" if peek is not None and peek(1)[:1] in (b">", b"@") else "")
-    with opening(file) as opened:
+    with opening(file, limits_in(options)) as opened:
         return format_of(opened, options.get("format"), options).name
 
 
-def length_of(file: str | Path, format_: str) -> int:
+def length_of(file: str | Path, format_: str, options: Mapping[str, Any]) -> int:
     """How many objects a file has that can be a stream: one quick look at it, exact up to a header."""
-    from ..readers.records import opening
+    from ..readers.records import limits_in, opening
 
-    with opening(file) as opened:
+    with opening(file, limits_in(options)) as opened:
         if format_ == "fasta":
-            return sum(line.startswith(b">") for line in opened.stream)
-        return sum(1 for _ in opened.stream) // (4 if format_ == "fastq" else 1)
+            return sum(line.startswith(b">") for line in opened.raw_lines())
+        return sum(1 for _ in opened.raw_lines()) // (4 if format_ == "fastq" else 1)
 
 
 def _labelled(given: Given, labels: str | None, strict: bool) -> Given:
@@ -276,6 +284,10 @@ def settled_metric(
 ) -> tuple[str, dict[str, Any], list[str]]:
     """The metric, its parameters, and what to say: what was guessed, chosen, and read otherwise than written."""
     notes = [*([f"{given.name}: {given.note}"] if given.note else []), *given.notes]
+    formulas = sum(map(is_formula, given.ids))
+    if formulas and not FOR_SPREADSHEETS.get():
+        notes.append(f"{given.name}: {formulas} ids begin with = + - or @, which a spreadsheet takes for a formula; "
+                     "--spreadsheet protects them by an apostrophe.")  # fmt: skip
     chosen = metric or default_metric(given)
     check_metric_fits(given, chosen)
     params = dict(params)

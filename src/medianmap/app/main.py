@@ -1,7 +1,7 @@
 """The command line: the table of commands, each imported when it is used, and how a command ends.
 
 Data go to stdout, everything else to stderr. Exit codes: 0 done, 1 the machine failed, 2 a mistake of the user, 130
-Ctrl-C.
+Ctrl-C, 143 SIGTERM.
 """
 
 from __future__ import annotations
@@ -49,8 +49,6 @@ COMMANDS = {
 # What a user can put right.
 MISTAKES = (ValueError, ModuleNotFoundError, FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError,
             PermissionError)  # fmt: skip
-INTERRUPTED = 130  # 128 + SIGINT, as a shell has it
-STOPPED = "stopped; no file was left half written, and the same command starts again."
 
 
 class LazyGroup(click.Group):
@@ -82,22 +80,23 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in self.lazy.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C ends it with one sentence and exit code 130, and a warning is one sentence.
+        """Run the command; Ctrl-C and SIGTERM end it with one sentence and their exit codes; a warning is one too.
 
         A command that can be continued raises KeyboardInterrupt with the sentence that says so.
         """
-        from .output import note, say  # `--version` does not wait for it
+        from ..utils.signals import stoppable
+        from .output import note, said_of, say  # `--version` does not wait for these
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), stoppable() as exit_code:
             warnings.showwarning = lambda message, *where: note(str(message))
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt as stop:
-                say(str(stop) or STOPPED)
+                say(said_of(stop, ctx))
                 # CPython remembers an interrupt that left an exec, as imports have them, and would die by the signal
                 # instead of exiting; the next exec clears that.
                 exec("")
-                ctx.exit(INTERRUPTED)
+                ctx.exit(exit_code())
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})

@@ -6,22 +6,21 @@ import logging
 import os
 import re
 import shutil
-import signal
 import sys
-import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import mkdtemp
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..utils.files import umask
+from ..utils.files import scratch_folder, umask
 from ..utils.kernels import compiling_told
+from ..utils.signals import uninterrupted
 from ..utils.threads import followed
 
 if TYPE_CHECKING:
@@ -31,12 +30,17 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+# What the context of a command remembers.
 _LOUDNESS = "medianmap.loudness"
+_DELIVERED = "medianmap.delivered"
+
+STOPPED = "stopped; no file was left half written, and the same command starts again."
 
 # Arguments that the library's sentences name, as in "pass kind='matrix'", and the options that they are here.
 READING = ("kind", "format", "id", "label", "string", "columns", "header", "encoding", "allow_empty", "key", "names",
            "score", "similarity", "missing", "symmetrize", "symmetric", "duplicates")  # fmt: skip
-OPTIONS = {**dict.fromkeys(READING, "--read {}="), "metric": "--metric ", "dtype": "--dtype ",
+SIZES = {"max_length": "--max-length ", "max_unpacked": "--max-unpacked ", "max_objects": "--max-objects "}
+OPTIONS = {**dict.fromkeys(READING, "--read {}="), **SIZES, "metric": "--metric ", "dtype": "--dtype ",
            **dict.fromkeys(("mode", "rule", "backend", "categorical", "spelling", "unknown"),
                            "--param {}=")}  # fmt: skip
 # What Python calls the objects and the parameters of a metric, and how users of the command line know them.
@@ -155,14 +159,14 @@ def is_stdout(out: Path) -> bool:
 @contextmanager
 def printed(name: str) -> Iterator[Path]:
     """A file to write that is printed when the block ends well: half a result never reaches the next command."""
-    with TemporaryDirectory(prefix="medianmap-") as folder:
+    with scratch_folder() as folder:
         try:
-            yield Path(folder, name)
+            yield folder / name
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 "stopped, and nothing was printed; with -o FILE the same command could go on where it was."
             ) from None
-        with Path(folder, name).open("rb") as lines:
+        with (folder / name).open("rb") as lines:
             shutil.copyfileobj(lines, sys.stdout.buffer)
             sys.stdout.buffer.flush()
 
@@ -268,21 +272,39 @@ FILES = (
     "model.mmap", "assignments.tsv", "assignments.tsv.gz", "exemplars.fasta", "exemplars.fasta.gz", "exemplars.tsv",
     "exemplars.tsv.gz", "summary.json", "report.html", "config.toml",
 )  # fmt: skip
+COMPLETE = "config.toml"  # a folder that has it was delivered
 JOURNAL = "journal"
+DELIVERY = "delivery"
+
+
+def said_of(stop: KeyboardInterrupt, context: click.Context) -> str:
+    """The sentence for a command that was stopped: its own, or that all was done already."""
+    out = context.meta.get(_DELIVERED)
+    if out is not None:
+        return f"stopped, but all was done already: the files in {out} are complete."
+    return str(stop) or STOPPED
 
 
 def check_out(out: Path, force: bool) -> None:
     """A new or empty folder, or with `force` any folder; else one sentence."""
     if str(out) == "-":
         raise ValueError("-o - means standard output, which cannot hold a folder of files; give the name of a folder.")
+    _finish_delivery(out)
     if out.is_dir():
         if any(out.iterdir()) and not force:
+            holds = "holds the complete files of an earlier run" if (out / COMPLETE).exists() else "is not empty"
             raise FileExistsError(
-                f"The folder {out} exists already and is not empty; choose another for -o, or pass --force to replace "
+                f"The folder {out} exists already and {holds}; choose another for -o, or pass --force to replace "
                 "the files of an earlier run in it."
             )
     elif out.exists():
         raise NotADirectoryError(f"{out} is a file; give -o the name of a folder.")
+
+
+def workshop_path(out: Path) -> Path:
+    """DIR -> DIR.partial."""
+    named = out if out.name not in ("", "..") else out.resolve()  # "." has no name of its own
+    return named.with_name(named.name + ".partial")
 
 
 class Workshop:
@@ -290,10 +312,10 @@ class Workshop:
 
     def __init__(self, out: Path, names: Sequence[str]) -> None:
         self.out, self.names = out, names
-        named = out if out.name not in ("", "..") else out.resolve()  # "." has no name of its own
-        self.path = named.with_name(named.name + ".partial")
+        self.path = workshop_path(out)
         self.files = self.path
         self.journal: Journal | None = None
+        self.delivered = False
 
     def state(self, name: str, about: str) -> Path:
         """Where to keep the state of the work that `about` identifies; the state of any other work is removed."""
@@ -307,24 +329,62 @@ class Workshop:
     @property
     def keeps(self) -> str:
         """What a next run can continue, in words; empty if there is nothing."""
-        kept = self._kept()
+        kept = self._kept() if self.path.exists() else []
         return f"the {kept[0].name.split('.')[0]} so far" if kept else ""
 
     def _kept(self) -> list[Path]:
         return [each for each in self.path.iterdir() if each.is_file() and each.name != JOURNAL]
 
     def deliver(self) -> None:
-        """Put the new files in their place; nothing can come between where other files are there already."""
-        with _uninterrupted():
-            if not self.out.exists():
-                os.replace(self.files, self.out)
-            else:
-                for name in self.names:
-                    if (self.files / name).exists():
-                        os.replace(self.files / name, self.out / name)
-                    else:
-                        (self.out / name).unlink(missing_ok=True)
-            shutil.rmtree(self.path)
+        """Put the new files in their place; nothing can come between where other files are there already.
+
+        The journal says first what goes where, so that a delivery that was killed is finished by the next run.
+        """
+        assert self.journal is not None
+        with uninterrupted():
+            new = sorted(file.name for file in self.files.iterdir())
+            old = [name for name in self.names if name not in new]
+            self.journal.begin({"about": DELIVERY, "from": self.files.name, "new": new, "old": old})
+            self.delivered = True  # from here on there is no way back
+            _deliver(self.path, self.out, self.journal.began)
+            context = click.get_current_context(silent=True)
+            if context is not None:
+                context.meta[_DELIVERED] = self.out
+
+
+def _deliver(path: Path, out: Path, told: Mapping[str, Any]) -> None:
+    """What is left to do of a delivery; done again, it does nothing more. The journal goes last."""
+    files = path / told["from"]
+    if files.exists() and not out.exists():
+        os.replace(files, out)
+    elif files.exists():
+        for name in told["new"]:
+            if (files / name).exists():
+                os.replace(files / name, out / name)
+        for name in told["old"]:
+            (out / name).unlink(missing_ok=True)
+    for each in path.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        elif each.name != JOURNAL:
+            each.unlink()
+    (path / JOURNAL).unlink()
+    path.rmdir()
+
+
+def _finish_delivery(out: Path) -> None:
+    """Finish the delivery of a run that was killed in the midst of it."""
+    from ..utils.resumable import journal
+
+    path = workshop_path(out)
+    if not path.is_dir():
+        return
+    if not any(path.iterdir()):
+        path.rmdir()
+    elif (path / JOURNAL).exists():
+        with suppress(ValueError, OSError), journal(path / JOURNAL, out) as lines:  # else a run is at work there
+            if lines.began.get("about") == DELIVERY:
+                _deliver(path, out, lines.began)
 
 
 @contextmanager
@@ -355,21 +415,10 @@ def workshop(out: Path, force: bool, names: Sequence[str] = FILES) -> Iterator[W
         try:
             yield shop
         except BaseException as error:
-            shutil.rmtree(shop.files, ignore_errors=True)
-            # A user's mistake must be put right first, and then other dissimilarities are wanted.
-            if isinstance(error, ValueError) or not shop.keeps:
-                shutil.rmtree(made[0] if made else shop.path, ignore_errors=True)
+            if not shop.delivered:
+                with uninterrupted():
+                    shutil.rmtree(shop.files, ignore_errors=True)
+                    # A user's mistake must be put right first, and then other dissimilarities are wanted.
+                    if isinstance(error, ValueError) or not shop.keeps:
+                        shutil.rmtree(made[0] if made else shop.path, ignore_errors=True)
             raise
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits for the end of the block, which then is done; only the main thread can say so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before: Any = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

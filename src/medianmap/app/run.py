@@ -31,8 +31,9 @@ from ..sources.base import ToPoints, fits
 from ..sources.checks import n_apart, n_different
 from ..utils.files import counted, fasta_lines, tsv_lines, write_lines, write_text
 from ..utils.resumable import digest
-from ..utils.threads import epochs_watched, followed, limited, step
+from ..utils.threads import epochs_watched, followed, limited, n_threads, step
 from . import inputs
+from .estimates import refuse_long_work
 from .inputs import Given, ObjectStream
 from .output import Watch, Workshop, workshop
 from .settings import SETTINGS, USUAL_PATCH, FitSettings, check_settings, config_text, grid_text, make_map
@@ -143,7 +144,7 @@ def _fit_stream(
     settings, notes = _settled(settings, stream.head, None)
     _tell(notes, watch)
     again, packed = settings.input != "-", ".gz" if gzip else ""
-    n = inputs.length_of(settings.input, stream.format) if again else None
+    n = inputs.length_of(settings.input, stream.format, stream.read) if again else None
     model, exemplars = trained_on_stream(settings, stream, shop, scheduler, n)
     remember(model, stream.head.objects)  # what is usual is taken from the beginning of the file
     summary = {"metric": settings.metric, "seed": settings.seed, "n_points": model.n_samples_seen_,
@@ -190,7 +191,9 @@ def _going_on(shop: Workshop, watch: Watch) -> Iterator[None]:
         with followed(follow):
             yield
     except KeyboardInterrupt:
-        if not (shop.path.exists() and shop.keeps):
+        if shop.delivered:
+            raise
+        if not shop.keeps:
             raise KeyboardInterrupt(f"stopped, nothing was written ({reached}); run the same command again.") from None
         raise KeyboardInterrupt(
             f"stopped; {reached}, and {shop.path} keeps {shop.keeps}: run the same command again to go on, "
@@ -222,6 +225,10 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
             computed(chosen, given)
         except ValueError as error:
             raise ValueError(f"{given.name}: {error}") from None
+        K, n_all = chosen.n_prototypes or 1, n or len(given)
+        pairs = n_all * (chosen.patch + K) if chosen.patch else n_all**2 / 2
+        instead = "" if chosen.patch else ", or map them in one pass: --patch 100"
+        refuse_long_work(given.name, given.objects, metric, params, n_threads(chosen.threads), pairs, instead)
     if unlabelled and settings.labels is not None:
         notes.append(f"--labels {settings.labels}: no point has a label; the map is without.")
     if chosen.patch and settings.patch is None and not settings.stream:

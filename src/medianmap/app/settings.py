@@ -27,6 +27,8 @@ from ..estimators.parameters import KMeansParameters as KMeans
 from ..estimators.parameters import MedianParameters as Median
 from ..estimators.parameters import NeuralGasParameters as Gas
 from ..estimators.parameters import SOMParameters as SOM
+from ..utils.files import FOR_SPREADSHEETS
+from ..utils.threads import bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -234,7 +236,47 @@ def option(name: str, **changes: Any) -> Callable[[Command], Command]:
         how["callback"] = _check_threads
     if row.default is not None:
         how["show_default"] = True
-    return click.option(row.option, name, **{**how, **changes})
+    made = click.option(row.option, name, **{**how, **changes})
+    more = {"read": _limit_options, "metric": yes_option}.get(name)
+    return made if more is None else lambda command: made(more(command))
+
+
+# What the context of a command remembers of options that go with others.
+_SIZES, _YES = "medianmap.sizes", "medianmap.yes"
+
+
+def _limit_options(command: Command) -> Command:
+    """How large a file may be: options that are short for --read NAME=VALUE, which a run records."""
+    for name, help in {
+        "max-objects": "Read more objects into memory than 2000000.",
+        "max-unpacked": "Let a packed file unpack to more bytes than 100 times its size (256 MiB at least).",
+        "max-length": "Take lines and sequences that are longer than 10000000.",
+    }.items():
+        kept = click.option(f"--{name}", type=click.IntRange(1), metavar="N", help=help, expose_value=False,
+                            is_eager=True, callback=_keep_size)  # fmt: skip
+        command = kept(command)
+    return command
+
+
+def _keep_size(context: click.Context, parameter: click.Parameter, value: int | None) -> None:
+    if value is not None:
+        context.meta.setdefault(_SIZES, {})[parameter.name] = value
+
+
+def yes_option(command: Command) -> Command:
+    """--yes, which `said_yes` tells."""
+
+    def keep(context: click.Context, parameter: click.Parameter, yes: bool) -> None:
+        context.meta[_YES] = yes
+
+    return click.option("--yes", is_flag=True, expose_value=False, callback=keep,
+                        help="Begin comparisons that will take hours.")(command)  # fmt: skip
+
+
+def said_yes() -> bool:
+    """Whether the command was told to begin, however long it takes; elsewhere nobody can be asked."""
+    context = click.get_current_context(silent=True)
+    return context is None or bool(context.meta.get(_YES, True))
 
 
 def fit_options(command: Command) -> Command:
@@ -287,7 +329,7 @@ def _parse_named(context: click.Context, parameter: click.Parameter, given: tupl
             parsed[name] = json.loads(value)
         except ValueError:
             parsed[name] = value
-    return parsed
+    return parsed | (context.meta.get(_SIZES, {}) if parameter.name == "read" else {})
 
 
 def _parse_auto(context: click.Context, parameter: click.Parameter, text: str | None) -> float | str | None:
@@ -317,6 +359,17 @@ def _model_in(context: click.Context, _: click.Parameter, path: Path) -> Path:
 
 model_argument = click.argument("model", type=click.Path(path_type=Path), callback=_model_in)
 force_option = click.option("--force", is_flag=True, help="Replace the files of an earlier run in the folder.")
+
+
+def _for_spreadsheets(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        context.with_resource(bound(FOR_SPREADSHEETS, True))
+
+
+spreadsheet_option = click.option(
+    "--spreadsheet", is_flag=True, expose_value=False, callback=_for_spreadsheets,
+    help="Write ' before ids and labels that begin with = + - @, which spreadsheets take for formulas.",
+)  # fmt: skip
 gzip_option = click.option("--gzip", is_flag=True, help="Write tables and sequences as .gz.")
 
 

@@ -6,7 +6,6 @@ code along (`utils/shipped.py`).
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
@@ -21,6 +20,7 @@ from ..estimators.batch import BatchKMeans, BatchNeuralGas, BatchSOM
 from ..estimators.classifier import PrototypeClassifier
 from ..estimators.median import MedianKMeans, MedianNeuralGas, MedianSOM
 from ..estimators.relational import RelationalKMeans, RelationalNeuralGas, RelationalSOM
+from ..utils.files import scratch_folder
 from ..utils.kernels import KERNELS
 from ..utils.shipped import write_pack
 from ..utils.threads import step
@@ -89,5 +89,5 @@ def clouds(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np
 
 def demo() -> None:
     """`medianmap demo`, page and all, which needs no reader of sequences."""
-    with tempfile.TemporaryDirectory() as folder:
-        run_demo(Path(folder) / "demo", (3, 4), 0, Watch())
+    with scratch_folder() as folder:
+        run_demo(folder / "demo", (3, 4), 0, Watch())

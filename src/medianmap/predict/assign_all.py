@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..core.labels import as_label_vectors
 from ..sources.base import FloatArray, IntArray, rows_per_panel
 from ..utils.checks import check_count, check_flag, check_n_jobs
-from ..utils.files import atomic, packed, table
+from ..utils.files import FOR_SPREADSHEETS, atomic, packed, protected, table
 from ..utils.loading import require
 from ..utils.resumable import GrowingText, difference, digest, growing_text, refuse_other
 from ..utils.threads import OnProgress, limited, step
@@ -36,6 +36,7 @@ TYPES = {
     "novelty": "float64", "new": "bool", "majority": "string", "majority_share": "float64",
 }  # fmt: skip
 DIFFERENCES = {"model": "another model", "data": "other data", "columns": "other columns"}
+TEXTS = ("id", "exemplar", "class", "majority")  # columns that are text of the user
 ENDINGS = (".tsv", ".tsv.gz", ".parquet")
 # Text that becomes one row group of a Parquet file.
 CHUNK_BYTES = 2**22
@@ -97,7 +98,11 @@ class Answers:
 
     def lines(self, block: Block, nearest: Nearest) -> Iterator[str]:
         """The cells of each object, separated by tabs."""
-        return map("\t".join, zip(*self.cells(block.ids, nearest), strict=True))
+        cells = self.cells(block.ids, nearest)
+        if FOR_SPREADSHEETS.get():
+            cells = [map(protected, column) if name in TEXTS else column
+                     for name, column in zip(self.columns, cells, strict=True)]  # fmt: skip
+        return map("\t".join, zip(*cells, strict=True))
 
     def refuse_tabs(self) -> None:
         """ValueError for exemplars or classes whose names would break lines or columns."""
@@ -196,7 +201,7 @@ def assign_all(
     queries = as_queries(answers.map, X, ids)
     with limited(n_jobs), limited(1), growing_text(target) as rows:  # our own threads do the work, not those of BLAS
         about = {"kind": "medianmap-assignment", "model": answers.fingerprint(), "data": queries.sample(),
-                 "columns": answers.columns, "block": block}  # fmt: skip
+                 "columns": answers.columns + ["'"] * FOR_SPREADSHEETS.get(), "block": block}  # fmt: skip
         rows.open(about, "\t".join(answers.columns).encode() + b"\n", resume, partial(difference, words=DIFFERENCES))
         return _pass(answers, queries, rows, n_jobs, on_progress or step, started)
 

@@ -13,14 +13,14 @@ from .biom import begins_as_biom, read_biom, read_qza
 from .columns import KNOWN, Column, guess_delimiter, guess_header, is_number, sample_rows
 from .matrices import read_phylip, write_lsmat, write_pairs, write_phylip
 from .pairs import M8_COLUMNS, read_m8, read_pairs
-from .records import Matrix, Opened, Record, Records, opening
+from .records import LIMITS, Limits, Matrix, Opened, Record, Records, limits_in, opening
 from .sequences import iter_sequences, read_sequences
 from .similarity import RULE_OPTIONS, Rule
 from .tables import iter_table, read_lsmat, read_table
 
 __all__ = [
-    "FORMATS", "Matrix", "Record", "Records", "format_of", "from_anndata", "iter_records", "read", "write_lsmat",
-    "write_pairs", "write_phylip",
+    "FORMATS", "LIMITS", "Limits", "Matrix", "Record", "Records", "format_of", "from_anndata", "iter_records", "read",
+    "write_lsmat", "write_pairs", "write_phylip",
 ]  # fmt: skip
 
 PAIR_OPTIONS = ("ids", "symmetric", "duplicates", "encoding", *RULE_OPTIONS)
@@ -167,7 +167,8 @@ def read(
     encoding: str | None = None, alphabet: str | None = None, allow_empty: bool | None = None, key: str | None = None,
     names: str | None = None, ids: Sequence[str] | None = None, score: str | None = None, similarity: Rule = None,
     missing: str | float | None = None, symmetrize: str | None = None, symmetric: bool | None = None,
-    duplicates: str | None = None,
+    duplicates: str | None = None, max_length: int | None = None, max_unpacked: int | None = None,
+    max_objects: int | None = None,
 ) -> Records | Matrix:  # fmt: skip
     """Read a file, plain or .gz, or standard input ("-"), as Records (objects and ids) or as a Matrix (D and ids).
 
@@ -193,9 +194,12 @@ def read(
     symmetrize : "min", "max" or "mean" of the two directions; by default both stay as they are.
     symmetric : whether a pair table is one triangle; by default it is if no pair occurs in both directions.
     duplicates : "error" (default), "first", "min" or "max", for a pair on several lines.
+    max_length, max_unpacked, max_objects : see `Limits`: what is larger is refused before it fills the memory.
     """
     options = {name: value for name, value in locals().items() if name not in ("path", "format") and value is not None}
-    with opening(path) as opened:
+    limits = limits_in(options)
+    options = {name: value for name, value in options.items() if name not in LIMITS}
+    with opening(path, limits) as opened:
         chosen = _checked(opened, format, options)
         return chosen.read(opened, **options)
 
@@ -203,17 +207,25 @@ def read(
 def iter_records(path: str | PathLike[str], *, format: str | None = None, **options: Any) -> Iterator[Record]:
     """The records of a FASTA, FASTQ or table file one by one, in memory that does not grow with the file.
 
-    format, options : as for `read`. Ids are not compared with each other: that would mean keeping them all.
+    format, options : as for `read`. Ids are not compared with each other: that would mean keeping them all. There may
+    be any number of records, unless max_objects is given.
     """
-    options = {name: value for name, value in options.items() if value is not None}
-    with opening(path) as opened:
+    limits, asked = limits_in(options), options.get("max_objects")
+    options = {name: value for name, value in options.items() if value is not None and name not in LIMITS}
+    with opening(path, limits) as opened:
         chosen = _checked(opened, format, options)
-        if chosen.name in ("fasta", "fastq"):
-            yield from iter_sequences(opened, chosen.name, **options)
-        elif chosen.name == "table":
-            yield from iter_table(opened, **options)
-        else:
-            raise ValueError(f"{opened.name} is a {chosen.name} file, which is no stream of records; read it whole.")
+        for n, record in enumerate(_iterated(opened, chosen, options), 1):
+            if asked is not None:
+                limits.check_objects(opened.name, n)
+            yield record
+
+
+def _iterated(opened: Opened, chosen: Format, options: dict[str, Any]) -> Iterator[Record]:
+    if chosen.name in ("fasta", "fastq"):
+        return iter_sequences(opened, chosen.name, **options)
+    if chosen.name == "table":
+        return iter_table(opened, **options)
+    raise ValueError(f"{opened.name} is a {chosen.name} file, which is no stream of records; read it whole.")
 
 
 def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> Format:

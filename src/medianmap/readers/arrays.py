@@ -14,7 +14,7 @@ from ..sources.base import condensed_size
 from ..sources.squares import SIMILARITIES, judge_square, without_diagonal
 from ..utils.checks import refuse_duplicate_ids
 from ..utils.loading import require
-from .records import Matrix, Opened, Records, numbered_ids
+from .records import DENSE_BYTES, Matrix, Opened, Records, check_archive, check_hdf5, numbered_ids
 from .similarity import finish
 
 BESIDE = ("ids", "labels")  # arrays of a .npz that describe another one
@@ -35,8 +35,10 @@ def read_npy(opened: Opened, *, kind: str | None = None, **rules: Any) -> Record
 
 def read_npz(opened: Opened, *, kind: str | None = None, key: str | None = None, **rules: Any) -> Records | Matrix:
     """One array of the archive, with the arrays `ids` and `labels` if they are there; or one series per array."""
+    content = opened.stream.read()
+    check_archive(opened, content, ".npz file")
     try:
-        with np.load(BytesIO(opened.stream.read()), allow_pickle=False) as archive:
+        with np.load(BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, zipfile.BadZipFile, OSError) as error:
         raise ValueError(f"{opened.name} is not a whole .npz file ({error}); save numbers or strings.") from None
@@ -169,6 +171,7 @@ def read_anndata(opened: Opened, **options: Any) -> Records | Matrix:
     anndata = require("anndata", "anndata", "The format 'anndata'")
     if opened.path is None or opened.compressed:
         raise ValueError(f"{opened.name}: an .h5ad file is read in place; unpack it and give its path.")
+    check_hdf5(opened, opened.path, ".h5ad file")
     try:
         data = anndata.read_h5ad(opened.path, backed="r")
     except (OSError, KeyError, ValueError) as error:
@@ -214,6 +217,11 @@ def _dense(array: Any, kind: str) -> NDArray[Any]:
         return np.asarray(array)
     if kind == "vectors":
         return np.asarray(array.toarray())
+    if 8 * array.shape[0] * array.shape[1] > DENSE_BYTES:
+        raise ValueError(
+            f"{array.shape[0]} points have a matrix of {8 * array.shape[0] ** 2 / 2**30:.0f} GiB, which is too large; "
+            "keep the pairs in a Parquet file or DuckDB database, which is read as needed (see PairSource)."
+        )
     stored = array.tocoo(copy=True)
     stored.sum_duplicates()
     D = np.full(stored.shape, np.nan)

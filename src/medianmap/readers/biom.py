@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..utils.checks import refuse_duplicate_ids
 from ..utils.loading import require
-from .records import Matrix, Opened, Records
+from .records import DENSE_BYTES, Matrix, Opened, Records, check_archive, check_hdf5
 from .tables import read_lsmat
 
 # How abundances of features are usually compared.
@@ -25,6 +25,8 @@ def read_biom(opened: Opened) -> Records:
     """The samples of a BIOM table, version 1 (JSON), 2 (HDF5) or text, as vectors of the abundances of its features."""
     content = opened.stream.read()
     start = content.lstrip()[:1]
+    if start not in (b"{", b"#"):
+        check_hdf5(opened, io.BytesIO(content), "BIOM table")
     try:
         ids, columns, X = (_from_json if start == b"{" else _from_text if start == b"#" else _from_hdf5)(content)
     except (OSError, KeyError, ValueError, IndexError, TypeError) as error:
@@ -38,7 +40,7 @@ def read_biom(opened: Opened) -> Records:
 def _from_json(content: bytes) -> tuple[list[str], list[str], NDArray[np.float64]]:
     table = json.loads(content)
     ids, columns = ([str(each["id"]) for each in table[side]] for side in ("columns", "rows"))
-    X = np.zeros((len(ids), len(columns)))
+    X = _zeros(len(ids), len(columns))
     if table["matrix_type"] == "dense":
         X[:] = np.array(table["data"], np.float64).T
     else:
@@ -69,15 +71,24 @@ def _from_hdf5(content: bytes) -> tuple[list[str], list[str], NDArray[np.float64
     with h5py.File(io.BytesIO(content), "r") as file:
         ids, columns = (file[f"{side}/ids"].asstr()[:].tolist() for side in ("sample", "observation"))
         data, indices, indptr = (file[f"sample/matrix/{part}"][:] for part in ("data", "indices", "indptr"))
-    X = np.zeros((len(ids), len(columns)))
+    X = _zeros(len(ids), len(columns))
     X[np.repeat(np.arange(len(ids)), np.diff(indptr)), indices] = data
     return ids, columns, X
 
 
+def _zeros(n: int, M: int) -> NDArray[np.float64]:
+    """The table before its counts are filled in, in memory; a file can name more samples and features than fit."""
+    if 8 * n * M > DENSE_BYTES:
+        raise ValueError(f"{n} samples of {M} features would take {8 * n * M / 2**30:.0f} GiB; leave rare features out")
+    return np.zeros((n, M))
+
+
 def read_qza(opened: Opened, **rules: Any) -> Records | Matrix:
     """The distance matrix or the feature table in a QIIME 2 artifact, a zip of UUID/data/..."""
+    packed = opened.stream.read()
+    check_archive(opened, packed, "QIIME 2 artifact")
     try:
-        with zipfile.ZipFile(io.BytesIO(opened.stream.read())) as file:
+        with zipfile.ZipFile(io.BytesIO(packed)) as file:
             held = {Path(name).name: name for name in file.namelist() if Path(name).parent.name == "data"}
             matrix = "distance-matrix.tsv" in held
             wanted = held.get("distance-matrix.tsv", held.get("feature-table.biom"))
@@ -90,7 +101,7 @@ def read_qza(opened: Opened, **rules: Any) -> Records | Matrix:
             "give an artifact of a distance matrix or of a feature table."
         )
     name = f"{opened.name}: {Path(wanted).name}"
-    inner = Opened(name, Path(wanted), cast(BinaryIO, io.BytesIO(content)), content, False)
+    inner = Opened(name, Path(wanted), cast(BinaryIO, io.BytesIO(content)), content, False, opened.limits, len(content))
     if not matrix:
         return read_biom(inner)
     return read_lsmat(inner, **rules)

@@ -104,7 +104,12 @@ def data_rows(
 def sample_rows(opened: Opened, delimiter: str, encoding: str, *, comments: bool = False) -> list[list[str]]:
     """The cells of the first lines, for guesses."""
     sample = split_rows(opened.sample(encoding), delimiter, opened.name, comments=comments)
-    return [cells for _, cells in sample]
+    rows = []
+    for line, cells in sample:
+        if len(cells) > opened.limits.columns:
+            opened.limits.refuse_length(f"{opened.name}: line {line}", "columns", opened.limits.columns)
+        rows.append(cells)
+    return rows
 
 
 def is_number(cell: str) -> bool:

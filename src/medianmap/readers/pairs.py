@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..utils.checks import check_choice, refuse_duplicate_ids
 from .columns import Column, Row, check_delimiter, data_rows, find_column, guess_delimiter, is_number, sample_rows
-from .records import Matrix, Opened
+from .records import DENSE_BYTES, Matrix, Opened
 from .similarity import Rule, finish
 
 M8_COLUMNS = [
@@ -19,9 +19,6 @@ M8_COLUMNS = [
 ]  # fmt: skip
 SCORES = ("pident", "evalue", "bitscore")
 DUPLICATES = ("error", "first", "min", "max")
-
-# The square array of a pair table is made in memory; beyond this (23000 points) a database is better.
-DENSE_BYTES = 4 * 2**30
 
 Pair = tuple[int, str, str, str]  # line, row id, column id, value
 

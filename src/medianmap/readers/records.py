@@ -6,13 +6,16 @@ import csv
 import gzip
 import io
 import sys
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias, cast
+from typing import Any, BinaryIO, Literal, NoReturn, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +30,66 @@ HEAD_BYTES = 64 * 2**10
 HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are read even if they are long,
 HEAD_MOST = 16 * 2**20  # up to this size
 GZIP_MAGIC = b"\x1f\x8b"
+# What a packed file may unpack to unasked: real data shrink to a twentieth at the most, bombs to a thousandth.
+UNPACKED_FREE, UNPACKED_TIMES = 256 * 2**20, 100
+DENSE_BYTES = 4 * 2**30  # a square array made in memory; beyond this (23000 points) a database is better
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large the parts of a file may be; more is refused with a sentence that says how to ask for it.
+
+    max_length : bytes of a line, letters of a sequence; a tenth of it, columns of a table.
+    max_unpacked : bytes that a packed file unpacks to; None: 100 times its size, and 256 MiB at least.
+    max_objects : objects of a file that is read as a whole.
+    """
+
+    max_length: int = 10_000_000
+    max_unpacked: int | None = None
+    max_objects: int = 2_000_000
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 or more.")
+
+    @property
+    def columns(self) -> int:
+        """Columns of a table: each is looked at several times, to guess what a table holds."""
+        return max(self.max_length // 10, 1)
+
+    def refuse_length(self, where: str, what: str, most: int | None = None) -> NoReturn:
+        """ValueError for a line or a sequence that is longer than max_length, or what else is the most."""
+        raise ValueError(
+            f"{where} has more than {most or self.max_length} {what}; check that this is the right file, or, if that "
+            f"is meant, pass max_length={10 * self.max_length}."
+        )
+
+    def check_unpacked(self, name: str, packed: int, unpacked: int) -> None:
+        """ValueError where a file of so many bytes unpacks to more than it may."""
+        most = self.max_unpacked or max(UNPACKED_FREE, UNPACKED_TIMES * packed)
+        if unpacked > most:
+            raise ValueError(
+                f"{name} unpacks from {packed} to more than {most} bytes, as files do that are made to fill memories; "
+                f"check where it is from, or, if that is meant, pass max_unpacked={10 * most}."
+            )
+
+    def check_objects(self, name: str, n: int) -> None:
+        """ValueError for more objects than may be read into memory."""
+        if n > self.max_objects:
+            raise ValueError(
+                f"{name} holds more than {self.max_objects} objects; read it as a stream, or, if memory is there for "
+                f"them, pass max_objects={10 * self.max_objects}."
+            )
+
+
+LIMITS = tuple(each.name for each in fields(Limits))
+
+
+def limits_in(options: Mapping[str, Any]) -> Limits:
+    """The limits among the options of `read`, the usual ones for the others."""
+    return Limits(**{name: options[name] for name in LIMITS if options.get(name) is not None})
 
 
 @dataclass(frozen=True)
@@ -39,6 +101,8 @@ class Opened:
     stream: BinaryIO
     head: bytes
     compressed: bool
+    limits: Limits = field(default_factory=Limits)
+    size: int = 0  # bytes of the file, 0 of standard input
 
     @property
     def extension(self) -> str:
@@ -50,6 +114,14 @@ class Opened:
         if b"\r" in self.head and b"\n" not in self.head:
             raise ValueError(f"{self.name} ends its lines with \\r only; convert them, for example: tr '\\r' '\\n'.")
 
+    def raw_lines(self) -> Iterator[bytes]:
+        """The lines as bytes; ValueError for one that is longer than they may be."""
+        most = self.limits.max_length + len(b"\r\n")
+        for number, raw in enumerate(iter(partial(self.stream.readline, most + 1), b""), 1):
+            if len(raw) > most:
+                self.limits.refuse_length(f"{self.name}: line {number}", "bytes")
+            yield raw
+
     def lines(self, encoding: str = "utf-8") -> Iterator[str]:
         """The lines with their line breaks; ValueError names the line of a byte that is not text."""
         self._refuse_lone_returns()
@@ -58,7 +130,7 @@ class Opened:
             return
         if b"\0" in self.head:
             raise ValueError(f"{self.name} has zero bytes, so it is not UTF-8 text; for UTF-16 pass encoding='utf-16'.")
-        for number, raw in enumerate(self.stream, 1):
+        for number, raw in enumerate(self.raw_lines(), 1):
             try:
                 line = raw.decode()
             except UnicodeDecodeError as error:
@@ -69,8 +141,13 @@ class Opened:
             yield line.removeprefix("\ufeff") if number == 1 else line
 
     def _lines_in(self, encoding: str) -> Iterator[str]:
+        most = self.limits.max_length + len("\r\n")
         try:
-            yield from io.TextIOWrapper(self.stream, encoding, newline="")
+            text = io.TextIOWrapper(self.stream, encoding, newline="")
+            for number, line in enumerate(iter(partial(text.readline, most + 1), ""), 1):
+                if len(line) > most:
+                    self.limits.refuse_length(f"{self.name}: line {number}", "letters")
+                yield line
         except LookupError:
             raise ValueError(f"There is no encoding {encoding!r}; use for example 'utf-8' or 'latin-1'.") from None
         except UnicodeError as error:
@@ -79,6 +156,9 @@ class Opened:
     def sample(self, encoding: str = "utf-8") -> list[str]:
         """The complete lines of the head, as text."""
         self._refuse_lone_returns()
+        longest = max(map(len, self.head.split(b"\n")))
+        if longest > self.limits.max_length + 1:
+            self.limits.refuse_length(f"{self.name}: one of its first lines", "bytes")
         try:
             lines = list(io.StringIO(self.head.decode(encoding, "replace").removeprefix("\ufeff"), newline="\n"))
         except LookupError:
@@ -89,10 +169,11 @@ class Opened:
 
 
 @contextmanager
-def opening(path: str | PathLike[str]) -> Iterator[Opened]:
+def opening(path: str | PathLike[str], limits: Limits | None = None) -> Iterator[Opened]:
     """Open a path, or standard input for '-'; whatever is wrong with the file becomes one sentence."""
+    limits = limits or Limits()
     if fspath(path) == "-":
-        with _looked_at("standard input", None, sys.stdin.buffer) as opened:
+        with _looked_at("standard input", None, sys.stdin.buffer, limits) as opened:
             yield opened
         return
     place = Path(path)
@@ -101,21 +182,24 @@ def opening(path: str | PathLike[str]) -> Iterator[Opened]:
     if not place.exists():
         raise FileNotFoundError(f"There is no file {place}; check the path.")
     if place.suffix.lower() in WORKBOOKS:
-        content = sheet_as_csv(place)
-        yield Opened(str(place), place.with_suffix(".csv"), cast(BinaryIO, io.BytesIO(content)), content, False)
+        content = sheet_as_csv(place, limits)
+        stream = cast(BinaryIO, io.BytesIO(content))
+        yield Opened(str(place), place.with_suffix(".csv"), stream, content, False, limits)
         return
-    with place.open("rb") as raw, _looked_at(str(place), place, raw) as opened:
+    with place.open("rb") as raw, _looked_at(str(place), place, raw, limits) as opened:
         yield opened
 
 
 @contextmanager
-def _looked_at(name: str, path: Path | None, raw: BinaryIO) -> Iterator[Opened]:
+def _looked_at(name: str, path: Path | None, raw: BinaryIO, limits: Limits) -> Iterator[Opened]:
     start = raw.read(len(GZIP_MAGIC))
     compressed = start == GZIP_MAGIC
-    stream = _rejoined(start, _telling(raw, None if path is None else path.stat().st_size))
+    size = 0 if path is None else path.stat().st_size
+    counted = _Counted(raw, size)
+    stream = _rejoined(start, counted.read)
     try:
         if compressed:
-            stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
+            stream = _rejoined(b"", _Unpacked(gzip.GzipFile(fileobj=stream), counted, name, limits).read)
         head = stream.read(HEAD_BYTES)
         while b"\0" not in head and head.count(b"\n") < HEAD_LINES and len(head) < HEAD_MOST:
             if not (more := stream.readline(2**20)):
@@ -123,25 +207,65 @@ def _looked_at(name: str, path: Path | None, raw: BinaryIO) -> Iterator[Opened]:
             head += more
         if not head.strip():
             raise ValueError(f"{name} is empty; check that this is the right file.")
-        yield Opened(name, path, _rejoined(head, stream.read), head, compressed)
+        yield Opened(name, path, _rejoined(head, stream.read), head, compressed, limits, size)
     except EOFError:
         raise ValueError(f"{name} is truncated: the compressed data stop before their end. Copy it again.") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{name} is damaged: it cannot be decompressed ({error}). Copy it again.") from None
 
 
-def _telling(file: BinaryIO, size: int | None) -> Callable[[int], bytes]:
-    """file.read that also reports how much of the file was read."""
-    done = 0
+class _Counted:
+    """file.read that also reports how much of the file was read; size : of the file, 0 where it is not known."""
 
-    def read(n: int) -> bytes:
-        nonlocal done
-        data = file.read(n)
-        done += len(data)
-        step("reading", done // 1000, None if size is None else max(size, done) // 1000)
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file, self.size, self.done = file, size, 0
+
+    def read(self, n: int) -> bytes:
+        data = self.file.read(n)
+        self.done += len(data)
+        step("reading", self.done // 1000, max(self.size, self.done) // 1000 if self.size else None)
         return data
 
-    return read
+
+class _Unpacked:
+    """file.read of a packed file that unpacks to no more than it may."""
+
+    def __init__(self, file: gzip.GzipFile, packed: _Counted, name: str, limits: Limits) -> None:
+        self.file, self.packed, self.name, self.limits, self.done = file, packed, name, limits, 0
+
+    def read(self, n: int) -> bytes:
+        data = self.file.read(n)
+        self.done += len(data)
+        self.limits.check_unpacked(self.name, self.packed.done, self.done)
+        return data
+
+
+def check_archive(opened: Opened, content: bytes, what: str) -> None:
+    """ValueError for what is no zip archive, or one whose members say that they unpack to more than they may."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked = sum(each.file_size for each in archive.infolist())
+    except (zipfile.BadZipFile, OSError) as error:
+        raise ValueError(f"{opened.name} is not a whole {what} ({error}); copy it again.") from None
+    opened.limits.check_unpacked(opened.name, len(content), unpacked)
+
+
+def check_hdf5(opened: Opened, file: Any, what: str) -> None:
+    """ValueError for an HDF5 file whose datasets say that they are larger than they may be."""
+    h5py = require("h5py", "biom", f"{opened.name} is HDF5, which")
+    sizes: list[int] = []
+
+    def add(name: str, each: Any) -> None:
+        if isinstance(each, h5py.Dataset):
+            sizes.append(each.size * each.dtype.itemsize)
+
+    try:
+        with h5py.File(file, "r") as content:
+            content.visititems(add)
+    except (OSError, KeyError, RuntimeError, ValueError) as error:
+        said = str(error).splitlines()[0]
+        raise ValueError(f"{opened.name} is no whole {what} ({said}); copy it again.") from None
+    opened.limits.check_unpacked(opened.name, opened.size, sum(sizes))
 
 
 def _rejoined(head: bytes, read: Callable[[int], bytes]) -> BinaryIO:
@@ -227,9 +351,11 @@ class Matrix:
         return as_dissimilarity(self.D, ids=self.ids)
 
 
-def collect(records: Iterable[Record], kind: Kind, name: str, columns: list[str] | None, note: str) -> Records:
+def collect(records: Iterable[Record], kind: Kind, opened: Opened, columns: list[str] | None, note: str) -> Records:
     """A whole stream as Records; two records of one id are refused."""
-    every = list(records)
+    name, most = opened.name, opened.limits.max_objects
+    every = list(islice(records, most + 1))
+    opened.limits.check_objects(name, len(every))
     if not every:
         raise ValueError(f"{name} holds no records; check that this is the right file.")
     ids = [record.id for record in every]
@@ -243,9 +369,13 @@ def collect(records: Iterable[Record], kind: Kind, name: str, columns: list[str]
     )  # fmt: skip
 
 
-def sheet_as_csv(workbook: Path) -> bytes:
+def sheet_as_csv(workbook: Path, limits: Limits) -> bytes:
     """The first sheet of a workbook as CSV in UTF-8: whole numbers without a point, dates as in ISO 8601."""
     calamine = require("python_calamine", "excel", f"{workbook} is an Excel workbook, which")
+    if zipfile.is_zipfile(workbook):
+        with zipfile.ZipFile(workbook) as archive:
+            unpacked = sum(each.file_size for each in archive.infolist())
+        limits.check_unpacked(str(workbook), workbook.stat().st_size, unpacked)
     try:
         sheet = calamine.CalamineWorkbook.from_path(str(workbook)).get_sheet_by_index(0)
     except calamine.CalamineError as error:

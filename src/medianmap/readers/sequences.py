@@ -56,13 +56,17 @@ def _fasta(opened: Opened) -> Iterator[tuple[str, str]]:
     """(header, sequence) of each record: a line that begins with '>', then lines of letters."""
     header: str | None = None
     lines: list[str] = []
+    n = 0
     for number, line in enumerate(opened.lines(), 1):
         if line.startswith(">"):
             if header is not None:
                 yield header, "".join(lines)
-            header, lines = line[1:].strip(), []
+            header, lines, n = line[1:].strip(), [], 0
         elif header is not None:
             lines.append(line)
+            n += len(line.rstrip())
+            if n > opened.limits.max_length:
+                opened.limits.refuse_length(f"{opened.name}: record {header[:40]!r}", "letters")
         elif line.strip():
             _refuse(opened, "FASTA", number, line, "a record begins with '>'")
     if header is not None:
@@ -137,4 +141,4 @@ def _label_rule(label: LabelRule) -> Callable[[str, str], str | None]:
 
 def read_sequences(opened: Opened, format: str, **options: Any) -> Records:
     """A whole FASTA or FASTQ file."""
-    return collect(iter_sequences(opened, format, **options), "strings", opened.name, None, "")
+    return collect(iter_sequences(opened, format, **options), "strings", opened, None, "")

@@ -36,7 +36,7 @@ def read_table(opened: Opened, **options: Any) -> Records | Matrix:
     if rules:
         raise ValueError(f"{opened.name} is read as records; drop {next(iter(rules))}, or pass kind='matrix'.")
     records, kind, columns, note = _stream(opened, asked, sample)
-    return collect(records, kind, opened.name, columns, note)
+    return collect(records, kind, opened, columns, note)
 
 
 def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
@@ -227,6 +227,7 @@ def _read(opened: Opened, sample: Sequence[Sequence[str]], asked: text.TableOpti
     lines = text.data_rows(opened, asked.delimiter, asked.encoding, header=header, width=width, comments=comments)
     for line, cells in lines:
         rows.append(cells[0].strip())
+        opened.limits.check_objects(opened.name, len(rows))
         if row_names and not rows[-1]:
             raise ValueError(f"{opened.name}: line {line} has an empty id; give every row a name.")
         try:

@@ -224,8 +224,7 @@ def _compute_file(source: ComputedSource, path: Path, sidecar: Sidecar, report: 
                 f"{share} of {path} is computed and kept; run the same again to continue."
             ) from None
         except ValueError:
-            if matrix.place == START:  # nothing to continue, and the path is free for another try
-                matrix.discard()
+            matrix.discard()  # what was refused must be changed, and then these are other dissimilarities
             raise
         matrix.finish()
 

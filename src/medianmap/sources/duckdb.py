@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -15,6 +16,10 @@ TEXT = (".csv", ".tsv", ".txt")
 ENDINGS = DATABASES + PARQUET + TEXT
 
 BATCH = 1 << 20
+
+# Nothing is fetched or loaded that the user did not install for this.
+CLOSED = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
+          "allow_community_extensions": "false", "allow_persistent_secrets": "false"}  # fmt: skip
 
 
 class PairSource(PairTable):
@@ -32,7 +37,8 @@ class PairSource(PairTable):
     symmetric : True: a pair may be stored in either order; False: both orders are needed; None finds out by one
         query: a table is symmetric if every pair is stored in both orders with one value, or every pair in one order.
 
-    Values are taken as doubles exactly as stored. The file is only read.
+    Values are taken as doubles exactly as stored. The file is only read. It may come from a stranger: a view in a
+    database cannot read other files, load extensions or use the network.
     """
 
     def __init__(
@@ -56,7 +62,8 @@ class PairSource(PairTable):
 
     def _file_relation(self) -> str:
         """SQL for the table; that of a database is found later, among its tables."""
-        literal = "'" + str(self.path).replace("'", "''") + "'"
+        # The file of that name, not all that the name would match, and no column from a folder called 'a=1'.
+        literal = "'" + glob.escape(str(self.path)).replace("'", "''") + "', hive_partitioning = false"
         if self.kind in PARQUET:
             return f"read_parquet({literal})"
         # All as text: an id 007 stays 007, and a cell that is not a number can be named.
@@ -66,11 +73,14 @@ class PairSource(PairTable):
         duckdb = require("duckdb", "db", f"The pair table {self.path.name}")
         require("pyarrow", "db", f"The pair table {self.path.name}")
         try:
-            connection = duckdb.connect(config={"autoinstall_known_extensions": False})
+            connection = duckdb.connect(config=CLOSED)
             if self.kind in DATABASES:
                 literal = "'" + str(self.path).replace("'", "''") + "'"
                 connection.execute(f"ATTACH {literal} AS pairs (READ_ONLY, TYPE duckdb)")
                 connection.execute("USE pairs")
+                # It may hold views, queries of whoever made it: they see this database and nothing else of the user.
+                connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
         except duckdb.Error as error:
             raise ValueError(f"{self.where} is no readable DuckDB database ({first_line(error)}); check it.") from None
         return connection

@@ -1,14 +1,19 @@
-"""Writing files so that a reader never sees half of one; tables and sequences as lines of text."""
+"""Writing files so that a reader never sees half of one and a kill leaves nothing for good; tables as lines of text."""
 
 from __future__ import annotations
 
 import gzip
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from .signals import uninterrupted
 
 
 def check_target(target: Path) -> None:
@@ -23,20 +28,119 @@ def check_target(target: Path) -> None:
 
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file that appears under `path` complete when the block ends without error, and not at all otherwise."""
+    """A binary file that appears under `path` complete when the block ends without error, and not at all otherwise.
+
+    What a killed process left of the same file is removed.
+    """
     target = Path(path)
     check_target(target)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    _sweep(target)
+    name = ""
     try:
-        with os.fdopen(handle, "wb") as file:
+        with uninterrupted():
+            file, name = _held(target)
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~umask())  # mkstemp is private; a user's file follows the user's umask
-        os.replace(name, target)
+            os.chmod(name, 0o666 & ~umask())  # mkstemp is private; a user's file follows the user's umask
+            os.replace(name, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        if name:
+            Path(name).unlink(missing_ok=True)
         raise
+
+
+def _held(target: Path) -> tuple[BinaryIO, str]:
+    """A new file beside the target, locked for as long as it is open: so another process sees that it is in use."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        file = os.fdopen(handle, "wb")
+        locked(file, wait=True)
+        if os.fstat(file.fileno()).st_nlink:
+            return file, name
+        file.close()  # taken for a leftover before it was locked
+
+
+def _sweep(target: Path) -> None:
+    """Remove the files of `_held` whose processes were killed: nobody holds their locks."""
+    ours = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.part")
+    for left in target.parent.iterdir():
+        if ours.fullmatch(left.name):
+            with suppress(OSError), left.open("rb") as file:
+                if locked(file):
+                    left.unlink()
+
+
+def locked(file: BinaryIO, wait: bool = False) -> bool:
+    """Take the file for this process until it is closed; the system releases it when the process dies."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+SCRATCH, LOCK = "medianmap-scratch-", "lock"
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for files that nobody keeps; at the end it is removed, and before it those of killed processes."""
+    for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        _remove_left(left)
+    folder = None
+    try:
+        with uninterrupted():
+            folder, lock = _held_folder()
+        with lock:
+            yield folder
+    finally:
+        if folder is not None:
+            with uninterrupted():
+                _remove(folder)
+
+
+def _held_folder() -> tuple[Path, BinaryIO]:
+    """A new folder and the lock in it, held for as long as it is open."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
+        with suppress(FileNotFoundError):  # taken for a leftover before it was locked
+            lock = (folder / LOCK).open("wb")
+            locked(lock, wait=True)
+            if os.fstat(lock.fileno()).st_nlink:
+                return folder, lock
+            lock.close()
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, its lock last: one without a lock is empty."""
+    for each in folder.iterdir():
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each, ignore_errors=True)
+        elif each.name != LOCK:
+            each.unlink(missing_ok=True)
+    (folder / LOCK).unlink(missing_ok=True)
+    folder.rmdir()
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove a folder of `scratch_folder` whose process was killed; nothing of another user, and no link."""
+    with suppress(OSError):
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return
+        try:
+            held = (folder / LOCK).open("rb")
+        except FileNotFoundError:
+            folder.rmdir()
+            return
+        with held:
+            if locked(held):
+                _remove(folder)
 
 
 def umask() -> int:
@@ -100,7 +204,25 @@ def _cell(value: Any) -> str:
     """A label may contain a tab or line break, which separate cells and rows here; a blank replaces it."""
     if value is None:
         return ""
-    return str(int(value) if isinstance(value, bool) else value).translate(_BLANKS)
+    if isinstance(value, str):
+        return protected(value.translate(_BLANKS))
+    return str(int(value) if isinstance(value, bool) else value)
+
+
+# Whether tables are written for a spreadsheet, which takes text that begins with = + - @ for a formula and runs it.
+FOR_SPREADSHEETS: ContextVar[bool] = ContextVar("for_spreadsheets", default=False)
+_FORMULA = re.compile(r"\s*[=+\-@]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would take the text for a formula; a number is none."""
+    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+
+
+def protected(text: str) -> str:
+    """The text, after an apostrophe where tables are for spreadsheets and it would be taken for a formula."""
+    return f"'{text}" if FOR_SPREADSHEETS.get() and is_formula(text) else text
 
 
 def as_tsv(rows: NDArray[Any]) -> str:

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from .files import check_target
+from .files import check_target, locked
 
 About: TypeAlias = Mapping[str, Any]
 # What is different between what a work was begun with and what is wanted now, in words; empty if nothing is.
@@ -91,26 +91,13 @@ def journal(path: Path, target: Path) -> Iterator[Journal]:
     with refusing(target):
         file = path.open("a+b")
     with file:
-        if not _locked(file):
+        if not locked(file):
             raise ValueError(f"Another process is writing {target}; wait for it, or choose another name.")
         try:
             yield Journal(path, target, file)
         finally:
             if path.exists() and not path.stat().st_size:  # nothing was begun
                 path.unlink()
-
-
-def _locked(file: BinaryIO) -> bool:
-    """Take the file for this process until it is closed; the system releases it when the process dies."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def refuse_other(target: str | os.PathLike[str], other: str, remedy: str = RESTART) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache, partial
-from threading import Event, Lock, local
+from functools import cache
+from threading import Event, Lock, current_thread, local, main_thread
 from time import perf_counter
 from types import CodeType
 from typing import Any
 
 from threadpoolctl import LibController, ThreadpoolController
+
+from .signals import uninterrupted
 
 
 @cache
@@ -37,7 +40,8 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 _lock = Lock()
-_limits: list[tuple[object, int]] = []  # those in force, the latest last; the first is what held outside
+# (ticket, threads, threads of BLAS) of those in force, the latest last; the first is what held outside.
+_limits: list[tuple[object, int, int]] = []
 
 
 @contextmanager
@@ -45,21 +49,24 @@ def limited(n_jobs: int | None) -> Iterator[int]:
     """BLAS uses at most n_threads(n_jobs) threads inside; yields that number.
 
     The limit belongs to the process. Of fits that run at the same time the one that began last sets it; when all have
-    ended it is what it was before.
+    ended it is what it was before. Outside of the main thread BLAS itself has one thread: when a process forks, as
+    main threads do to start others, OpenBLAS ends its threads, and a call that waits for one never returns.
     """
     ticket = object()
-    with _lock:
-        n = n_threads(n_jobs)
-        if not _limits:
-            _limits.append((None, n_threads(None)))
-        _limits.append((ticket, n))
-        _set_blas(n)
     try:
+        with uninterrupted(), _lock:  # Ctrl-C between two of these steps would leave the limit to the whole process
+            n = n_threads(n_jobs)
+            if not _limits:
+                _limits.append((None, n_threads(None), n_threads(None)))
+            blas = n if current_thread() is main_thread() else 1
+            _limits.append((ticket, n, blas))
+            _set_blas(blas)
         yield n
     finally:
-        with _lock:
+        with uninterrupted(), _lock:
             _limits[:] = [entry for entry in _limits if entry[0] is not ticket]
-            _set_blas(_limits[-1][1])
+            if _limits:
+                _set_blas(_limits[-1][2])
             if len(_limits) == 1:
                 _limits.clear()
 
@@ -67,7 +74,16 @@ def limited(n_jobs: int | None) -> Iterator[int]:
 def _set_blas(n: int) -> None:
     for library in _blas():
         if library.num_threads != n:
+            _take_control(library)
             library.set_num_threads(n)
+            _take_control(library)  # nobody else is kept from setting it
+
+
+def _take_control(library: LibController) -> None:
+    """threadpoolctl (3.7 on) lets one thread of a process set the number of OpenBLAS and ignores others silently."""
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: int | None) -> None:
@@ -100,14 +116,23 @@ _pace: dict[CodeType | None, float] = {}
 def _hand_out(work: Callable[[slice], Any], chunks: Sequence[slice], n: int) -> float:
     """The chunks on n threads; how many seconds these worked, added up."""
     # One group per thread: handing out every chunk by itself would cost more than small ones take.
-    return sum(_pool(n).map(partial(_work_through, work), [chunks[k::n] for k in range(n)]))
+    given_up = Event()
+    groups = [_pool(n).submit(_work_through, work, chunks[k::n], given_up) for k in range(n)]
+    try:
+        return sum(group.result() for group in groups)
+    except BaseException:  # also Ctrl-C: no thread goes on writing into arrays that the caller has given up
+        given_up.set()
+        wait(groups)
+        raise
 
 
-def _work_through(work: Callable[[slice], Any], chunks: Sequence[slice]) -> float:
-    """The chunks on this thread; how many seconds that took."""
+def _work_through(work: Callable[[slice], Any], chunks: Sequence[slice], given_up: Event | None = None) -> float:
+    """The chunks on this thread, up to where it is given up; how many seconds that took."""
     began = perf_counter()
     with alone():  # work handed out from here would wait for the very threads that wait for it
         for chunk in chunks:
+            if given_up is not None and given_up.is_set():
+                break
             work(chunk)
     return perf_counter() - began
 
@@ -151,9 +176,38 @@ def _pool(n: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n, thread_name_prefix="medianmap")
 
 
-# A forked child has the pool's record but none of its threads.
+_held: list[Any] = []  # over a fork, and only then
+
+
+def _before_fork() -> None:
+    """No other thread holds a lock that fits wait for when a process forks: the child would wait for it for ever.
+
+    These are ours and that of numba's compiler, where it is loaded; whoever compiles is waited for.
+    """
+    _lock.acquire()
+    _held.append(_lock)
+    compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
+    if compiler is not None:
+        compiler.acquire()
+        _held.append(compiler)
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _after_fork_in_child() -> None:
+    """The child has what the other threads left, but none of them: no pool, and no limits of their fits."""
+    _after_fork()
+    _pool.cache_clear()
+    if _limits:
+        _set_blas(_limits[0][2])
+        _limits.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 
 # Called as on_progress(stage, done, total): what is worked on, how much of it is done, and of how much; the total is

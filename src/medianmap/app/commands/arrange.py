@@ -9,7 +9,7 @@ import click
 
 from ..inputs import suitable_data
 from ..output import check_out, close, speaking, watched
-from ..settings import FitSettings, check_settings, force_option, gzip_option, option
+from ..settings import FitSettings, check_settings, force_option, gzip_option, option, spreadsheet_option
 from .fit import told
 
 
@@ -27,6 +27,7 @@ from .fit import told
 @option("threads")
 @force_option
 @gzip_option
+@spreadsheet_option
 @click.option("--no-report", is_flag=True, help="Leave out report.html.")
 @speaking
 def arrange(file: str, out: Path, force: bool, gzip: bool, no_report: bool, **options: Any) -> None:

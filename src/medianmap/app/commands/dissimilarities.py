@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from ..estimates import refuse_long_work
 from ..inputs import chosen_metric, read_given
 from ..output import close, in_options, is_stdout, printed, speaking, watched
 from ..settings import option
@@ -41,6 +42,7 @@ def distances(
     Example: medianmap distances words.txt --metric edit --param indel=2 -o D.npy
     """
     from ...sources.all_pairs import all_pairs
+    from ...utils.threads import n_threads
 
     if not is_stdout(out) and out.suffix != ".npy":
         raise ValueError(f"{out} must end in .npy: that is what is written; -o - prints a table.")
@@ -52,6 +54,7 @@ def distances(
                 f"{file} holds dissimilarities already, so there is nothing to compute; "
                 "if they are vectors, pass --read kind=vectors."
             )
+        refuse_long_work(given.name, given.objects, metric, params, n_threads(threads))
         stored = all_pairs(
             given.objects, metric, target, metric_params=params, ids=given.ids, dtype=dtype, n_jobs=threads,
             resume=not restart,
@@ -116,10 +119,14 @@ def _source(
     file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any], threads: int | None
 ) -> Any:
     """What the file holds under the metric; a matrix in a .npy file stays on disk."""
+    from ...explore.health import COMPUTED_POINTS
     from ...sources import as_dissimilarity
+    from ...utils.threads import n_threads
 
     given = read_given(str(file), read)
     metric, params = chosen_metric(given, metric, params)
     if given.source is not None:
         return given.source
+    pairs = min(len(given), COMPUTED_POINTS) ** 2 / 2
+    refuse_long_work(given.name, given.objects, metric, params, n_threads(threads), pairs)
     return as_dissimilarity(given.objects, metric, metric_params=params, ids=given.ids, n_jobs=threads)

@@ -14,7 +14,17 @@ import click
 from ...utils.files import counted
 from ..inputs import check_data_of, suitable_data
 from ..output import check_out, close, console, speaking, watched
-from ..settings import FitSettings, check_settings, fit_options, force_option, gzip_option, merged, option, read_config
+from ..settings import (
+    FitSettings,
+    check_settings,
+    fit_options,
+    force_option,
+    gzip_option,
+    merged,
+    option,
+    read_config,
+    spreadsheet_option,
+)
 
 if TYPE_CHECKING:
     from ..run import FitResult
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
               help="Settings of an earlier run: its config.toml, or its folder.")  # fmt: skip
 @force_option
 @gzip_option
+@spreadsheet_option
 @click.option("--no-report", is_flag=True, help="Leave out report.html.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that runs the patches, as with --tree.")
 @speaking

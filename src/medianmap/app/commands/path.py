@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..estimates import refuse_long_work
 from ..inputs import chosen_metric, read_given
 from ..output import is_stdout, note, speaking, watched
 from ..settings import FitSettings, make_map, option
@@ -87,6 +88,7 @@ def _compared(
     """What the maps are fitted to, and by which metric; all pairs are computed here where that saves time."""
     from ...sources.all_pairs import all_pairs
     from ...sources.base import fits
+    from ...utils.threads import n_threads
 
     given = read_given(str(file), read)
     metric, params = chosen_metric(given, metric, params)
@@ -94,6 +96,7 @@ def _compared(
         return given.source, {"metric": metric}
     if given.kind == "vectors" or not fits(len(given)):
         return given.objects, {"metric": metric, "params": params}
+    refuse_long_work(given.name, given.objects, metric, params, n_threads(threads))
     matrix = all_pairs(given.objects, metric, metric_params=params, ids=given.ids, n_jobs=threads)
     return matrix, {"metric": "precomputed"}
 

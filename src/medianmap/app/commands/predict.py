@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from ..inputs import STREAMED, format_in, length_of, read_as, read_options, refuse_unknown
+from ..inputs import STREAMED, beyond_limits, format_in, length_of, read_as, read_options, refuse_unknown
 from ..output import close, is_stdout, shows_progress, speaking, watched
-from ..settings import model_argument, option, settings_beside
+from ..settings import model_argument, option, settings_beside, spreadsheet_option
 
 
 @click.command()
@@ -23,6 +23,7 @@ from ..settings import model_argument, option, settings_beside
 @option("read")
 @option("threads")
 @click.option("--block", type=click.IntRange(1), default=8192, show_default=True, metavar="N", help="Points at a time.")
+@spreadsheet_option
 @click.option("--restart", is_flag=True, help="Start again, instead of continuing what an earlier run left.")
 @speaking
 def predict(
@@ -50,7 +51,7 @@ def predict(
 
     fitted = load(model)
     objects, streamed = _objects(fitted, model, file, read)
-    length = length_of(file, streamed) if streamed and shows_progress() else None
+    length = length_of(file, streamed, read) if streamed and shows_progress() else None
     with watched() as watch:
         how: dict[str, Any] = {"block": block, "n_jobs": threads,
                "on_progress": lambda stage, done, total: watch.progress(stage, done, total or length)}  # fmt: skip
@@ -77,7 +78,7 @@ def _objects(fitted: Any, model: Path, file: Path, read: Mapping[str, Any]) -> t
 
     refuse_unknown(read)
     if map_of(fitted)._reads_matrix():  # the table of a square matrix is another kind than that of queries
-        stored = str(file) != "-" and not read and is_store(file)
+        stored = str(file) != "-" and not beyond_limits(read) and is_store(file)
         return (file if stored else _queries(file, read)), ""
     options = read_options(file, read, settings_beside(model))
     if str(file) == "-":

@@ -12,9 +12,10 @@ import click
 from click.core import ParameterSource
 
 from ...utils.files import fasta_lines, first_few, tsv_lines, write_lines
+from ..estimates import refuse_long_work
 from ..inputs import Given, about_file, chosen_metric, read_given
 from ..output import close, note, speaking, watched, workshop
-from ..settings import CONFIG, force_option, gzip_option, option, toml_text
+from ..settings import CONFIG, force_option, gzip_option, option, spreadsheet_option, toml_text
 
 if TYPE_CHECKING:
     from ...explore.representatives import Representatives
@@ -36,6 +37,7 @@ FILES = ("representatives.tsv", "members.tsv", "coverage.tsv", "representatives.
               help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
 @force_option
 @gzip_option
+@spreadsheet_option
 @option("seed")
 @option("threads")
 @speaking
@@ -53,6 +55,7 @@ def representatives(
     """
     from ...explore.representatives import representatives as find
     from ...readers.clusters import read_clusters
+    from ...utils.threads import n_threads
 
     if str(clusters) == str(file) == "-":
         raise click.UsageError("CLUSTERS and INPUT cannot both be standard input; write one of them to a file.")
@@ -64,6 +67,10 @@ def representatives(
                 raise ValueError(
                     f"{file} has no ids, so its points cannot be found in the clusters; give a matrix with ids."
                 )
+            pairs = sum(min(len(each), max_members or len(each)) ** 2 for each in wanted.members) / 2
+            if given.source is None:
+                fewer = ", or compare fewer members of each cluster: --max-members"
+                refuse_long_work(given.name, given.objects, metric, params, n_threads(threads), pairs, fewer)
             found = find(wanted, given.ids, given.data, metric, metric_params=dict(params), max_members=max_members,
                          outlier_mads=outlier_mads, seed=seed, n_jobs=threads)  # fmt: skip
             values = {"clusters": str(clusters), "input": str(file), "metric": metric, "max_members": max_members,
