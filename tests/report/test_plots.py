@@ -24,9 +24,9 @@ from medianmap.core.quality import torn_links
 from medianmap.datasets import load_iris
 from medianmap.report.plots import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
 from medianmap.report.plots.shapes import (
-    NAMED,
     cell_polygons,
     pie_polygons,
+    pie_radii,
     slices,
     text_color,
     u_matrix_cells,
@@ -106,21 +106,27 @@ def test_slices_of_pies_have_the_areas_of_their_shares():
     assert pie_polygons(np.zeros((1, 2)), np.zeros(1), np.ones((1, 1)))[0] == []
 
 
-def test_seven_classes_have_colours_and_the_rest_one(rng):
-    shares, hits = rng.dirichlet(np.ones(10), size=6), rng.integers(1, 9, size=6).astype(float)
+def test_twenty_one_classes_have_styles_and_the_rest_one(rng):
+    shares, hits = rng.dirichlet(np.ones(24), size=6), rng.integers(1, 9, size=6).astype(float)
     shares[2] = 0
-    cut = slices(shares, hits, [f"c{k}" for k in range(10)])
+    cut = slices(shares, hits, [f"c{k}" for k in range(24)])
     weight = hits @ shares
     rest = sorted(np.argsort(weight)[:3])
-    kept = [k for k in range(10) if k not in rest]
+    kept = [k for k in range(24) if k not in rest]
     assert cut.names == [*(f"c{k}" for k in kept), "3 other classes", "not labelled"]
-    np.testing.assert_allclose(cut.shares[:, :7], shares[:, kept])
-    np.testing.assert_allclose(cut.shares[:, 7], shares[:, rest].sum(axis=1))
+    np.testing.assert_allclose(cut.shares[:, :21], shares[:, kept])
+    np.testing.assert_allclose(cut.shares[:, 21], shares[:, rest].sum(axis=1))
     np.testing.assert_allclose(cut.shares.sum(axis=1), 1)
-    assert len(set(cut.colors)) == 9
-    few = slices(shares[[0]], hits[[0]], range(10)).names
+    assert len(set(cut.styles)) == 23
+    few = slices(shares[[0]], hits[[0]], range(24)).names
     assert "not labelled" not in few
-    assert len(set(NAMED)) == 7
+
+
+def test_one_large_neuron_leaves_the_others_legible():
+    radii = pie_radii(np.array([1000.0, 10, 1, 0]))
+    np.testing.assert_allclose(radii[:3] ** 4 * 1000, [1000, 10, 1])  # areas go with the root of the points
+    assert radii[2] > 0.15
+    assert radii[3] == 0
 
 
 def test_numbers_are_readable_on_their_cells():
