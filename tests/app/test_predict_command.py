@@ -123,7 +123,7 @@ def test_training_data_lie_where_the_fit_put_them(classifier):
     assert run("predict", "map/model.mmap", "words.fasta", "-o", "p.tsv") == 0
     fitted, predicted = rows("map/assignments.tsv"), rows("p.tsv")
     assert predicted == [{name: row[name] for name in predicted[0]} for row in fitted]
-    assert list(fitted[0]) == [*predicted[0], "ratio", "outlier", "label"]
+    assert list(fitted[0]) == [*predicted[0], "ratio", "border_score", "outlier_score", "outlier", "label"]
 
 
 def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):

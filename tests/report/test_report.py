@@ -78,7 +78,7 @@ def test_neurons_of_a_lattice_by_brute_force(som, D):
     assert content["quality"]["quantization_error"] == pytest.approx(som.quantization_error_, **ROUNDED)
     assert content["quality"]["mean_dissimilarity"] == pytest.approx(D[:, w].min(axis=1).mean(), **ROUNDED)
     assert content["quality"]["topographic_error"] == pytest.approx(topographic_error(D[:, w], som.lattice_), **ROUNDED)
-    groups = superclusters(D[np.ix_(w, w)])
+    groups = superclusters(D[np.ix_(w, w)], hits=som.hits_)
     assert [neuron["group"] for neuron in content["neurons"]] == groups.groups.tolist()
     assert content["training"]["quantization_error"][-1] == pytest.approx(som.quantization_error_, **ROUNDED)
 

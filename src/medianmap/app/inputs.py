@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import chain, islice
-from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -335,19 +334,17 @@ def check_metric_fits(given: Given, metric: str) -> None:
         )
 
 
-def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
+def sized(settings: FitSettings, n: int, name: str, different: int | None = None) -> FitSettings:
     """The settings with a number of prototypes that suits n points of the file `name`; ValueError for too many.
 
-    In a pass the prototypes must suit a patch.
+    In a pass the prototypes must suit a patch. different : how many of the points are not the same as an earlier one.
     """
     K = settings.n_prototypes
     if K is None:
-        n = min(n, settings.patch or n)
-        K = max(1, min(round(5 * sqrt(n)), n // 4))
-        if settings.map != "som":
-            return replace(settings, k=K)
-        rows = max(1, round(sqrt(0.8 * K)))
-        return replace(settings, grid=(rows, max(1, K // rows)))
+        from ..core.neighborhood import usual_grid, usual_size
+
+        K = usual_size(min(n, settings.patch or n), n if different is None else different)
+        return replace(settings, k=K) if settings.map != "som" else replace(settings, grid=usual_grid(K))
     if n < K:
         asked = f"-k {K}" if settings.map != "som" else f"--lattice {settings.lattice} has {K} neurons, which"
         if settings.grid is not None:

@@ -20,13 +20,15 @@ from ..explore.health import Health, check_dissimilarity
 from ..explore.stability import Uncertainty, uncertainty
 from ..patches.clusterer import PatchClusterer
 from ..patches.one_pass import RunOptions, run_with
-from ..predict.assign_all import Answers, assign_all, nearest_of, outliers, two_best
-from ..predict.queries import ToPrototypes, map_of
+from ..predict.assign_all import Answers, assign_all, nearest_of, remember, two_best
+from ..predict.queries import ToPrototypes, groups_of, map_of
+from ..predict.verdicts import judged
 from ..report.html import page_content, render
 from ..report.summary import MOST_COMPUTED, summarize, written
 from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
 from ..sources.all_pairs import all_pairs
 from ..sources.base import ToPoints, fits
+from ..sources.checks import n_apart, n_different
 from ..utils.files import counted, fasta_lines, tsv_lines, write_lines, write_text
 from ..utils.resumable import digest
 from ..utils.threads import epochs_watched, followed, limited, step
@@ -143,6 +145,7 @@ def _fit_stream(
     again, packed = settings.input != "-", ".gz" if gzip else ""
     n = inputs.length_of(settings.input, stream.format) if again else None
     model, exemplars = trained_on_stream(settings, stream, shop, scheduler, n)
+    remember(model, stream.head.objects)  # what is usual is taken from the beginning of the file
     summary = {"metric": settings.metric, "seed": settings.seed, "n_points": model.n_samples_seen_,
                **written(summarize(model))}  # fmt: skip
     if again:
@@ -208,7 +211,8 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
     metric, params, notes = inputs.settled_metric(given, settings.metric, settings.params)
     settings = replace(settings, params=params, read={**given.read, **settings.read})
     patched = inputs.in_patches(settings, n or 0) if given.source is None else settings
-    chosen = inputs.completed(inputs.sized(patched, n or patched.patch or 0, given.name), metric)
+    different = None if settings.n_prototypes is not None else _different(given, n)
+    chosen = inputs.completed(inputs.sized(patched, n or patched.patch or 0, given.name, different), metric)
     unlabelled = given.labels is not None and all(label is None for label in given.labels)
     if settings.beta is not None and unlabelled:
         raise ValueError(f"--labels {settings.labels}: no point has a label, so there is nothing for --beta to weigh.")
@@ -232,6 +236,16 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
         many = "a stream" if n is None else counted(n, "object")
         notes.append(f"without --grid or -k the map has {counted(chosen.n_prototypes or 1, 'prototype')} for {many}.")
     return chosen, notes
+
+
+def _different(given: Given, n: int | None) -> int | None:
+    """How many points are not the same as an earlier one; None where they would have to be read or compared for it."""
+    if n is None:
+        return None
+    if given.source is None:
+        return n_different(given.objects)
+    matrix = getattr(given.source, "D", None)
+    return n_apart(matrix) if isinstance(matrix, np.ndarray) and n <= MOST_CHECKED else None
 
 
 def _check_resamples(settings: FitSettings, n: int, name: str) -> None:
@@ -309,8 +323,10 @@ def trained(settings: FitSettings, given: Given, source: Source, taken: Mapping[
         model.fit(source, given.labels)
     matrix = matrix_of(source)
     to_exemplars: Any = ToPoints(matrix, map_of(model).medoid_indices_)  # read, where objects would be compared again
-    points = two_best(model, ToPrototypes(to_exemplars), n_jobs=settings.threads)
-    return model, points, matrix
+    groups = groups_of(model, matrix)
+    points = two_best(model, ToPrototypes(to_exemplars), groups=groups, n_jobs=settings.threads)
+    remember(model, y=given.labels, points=points, groups=groups)
+    return model, judged(points, matrix), matrix
 
 
 def trained_in_patches(
@@ -324,7 +340,8 @@ def trained_in_patches(
     model: Any = passes if settings.beta is None else PrototypeClassifier(passes, settings.beta)
     with _one_pass(settings, len(given), shop, about, scheduler, tables.append):
         model.fit(source, given.labels)
-    return model, tables[0], source
+    remember(model, source, given.labels, points=tables[0])
+    return model, judged(tables[0]), source
 
 
 def _clusterer(settings: FitSettings, shuffle: bool) -> PatchClusterer:
@@ -385,13 +402,16 @@ def trained_on_stream(
 
 
 def assignment_lines(model: Any, points: NDArray[Any], given: Given, sure: Uncertainty | None = None) -> Iterable[str]:
-    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then ratio, outlier and label."""
+    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then scores, outlier and label."""
     answers = Answers(model)
-    outlier = np.zeros(len(points), int)
-    outlier[outliers(points)["point"]] = 1
-    ratio = points["ratio"].tolist() if len(answers.map.hits_) > 1 else [""] * len(points)
-    columns = [*answers.columns, "ratio", "outlier"]
-    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), ratio, outlier.tolist()]
+    several = len(answers.map.hits_) > 1
+    own = dict(zip(answers.columns, answers.cells(given.ids, nearest_of(points)), strict=True))
+    for name in ("novelty", "new", "majority", "majority_share"):  # of these points all pairs and labels are told
+        own.pop(name, None)
+    told = {name: points[name].tolist() if several else [""] * len(points) for name in ("ratio", "border_score")}
+    told |= {"outlier_score": points["outlier_score"].tolist(), "outlier": points["outlier"].astype(int).tolist()}
+    columns: list[str] = [*own, *told]
+    cells: list[Any] = [*own.values(), *told.values()]
     if sure is not None:
         columns += ["stability", "confidence"]
         cells += [sure.points[name].tolist() for name in ("stability", "confidence")]

@@ -97,15 +97,16 @@ class FitSettings:
     input: str
     map: str = setting("som", "Which map.", choices=tuple(MAPS))
     grid: tuple[int, ...] | None = setting(
-        None, "Neurons of a SOM, for example 10x10, 1x12 for a chain, 4x4x4 for layers; by default about 5 sqrt(N) of "
-        "N objects.", metavar="ROWSxCOLUMNS", sets=("grid",),
+        None, "Neurons of a SOM, for example 10x10, 1x12 for a chain, 4x4x4 for layers; by default 5 sqrt(N) of "
+        "N objects, or one for four different objects where that is less.", metavar="ROWSxCOLUMNS", sets=("grid",),
     )  # fmt: skip
     lattice: str | None = setting(
         None, f"How the neurons of a SOM are arranged: {' or '.join(LATTICES)}; or a FILE of the distances between "
         f"them, a square matrix, which needs no --grid. By default {SOM.lattice}.", metavar="KIND|FILE",
     )  # fmt: skip
     k: int | None = setting(
-        None, "Prototypes of --map gas or kmeans; by default about 5 sqrt(N) of N objects.",
+        None, "Prototypes of --map gas or kmeans; by default 5 sqrt(N) of N objects, or one for four "
+        "different objects where that is less.",
         option="-k", at_least=1, sets=("n_clusters",),
     )  # fmt: skip
     metric: str | None = setting(

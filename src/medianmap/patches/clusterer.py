@@ -19,6 +19,7 @@ from ..estimators.fit import Supervision, as_generator, replace_fitted, reportin
 from ..estimators.parameters import parameters
 from ..estimators.views import ModelViews
 from ..predict.assign_all import table_of, two_nearest
+from ..predict.queries import groups_among
 from ..sources.base import FloatArray, IntArray, is_source
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from ..utils.threads import limited, step
@@ -385,9 +386,12 @@ class PatchClusterer(
         """labels_ and what follows from them, where they are asked for and the points are still there."""
         if not self.compute_labels or data.m is None:
             return {}
-        blocks, n = [], len(data.m)
+        blocks, n, groups = [], len(data.m), None
+        if self._run_options.on_points is not None:
+            P = prototypes.among(data.found.compared)
+            groups = groups_among(self.estimator, P, prototypes.m.reshape(prototypes.n, -1).sum(axis=1))
         for at, G in distance_blocks(data.found, prototypes):
-            blocks.append(two_nearest(G))
+            blocks.append(two_nearest(G, groups))
             step("assignment", int(at[-1]) + 1, n)
         points = table_of(blocks)
         if self._run_options.on_points is not None:

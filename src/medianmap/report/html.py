@@ -79,7 +79,10 @@ def page_content(
                 for each in facts["certainty"]["least_sure"]
             ],
         },
-        "groups": {"n": n_groups}, "styles": [list(style) for style in (*STYLES, OTHERS, UNLABELLED)],
+        "groups": {"n": n_groups, "why": facts["groups"]["why"]},
+        "outliers": _scored(facts["outliers"]), "borders": _scored(facts["borders"]),
+        "n_outliers": facts["n_outliers"], "n_border_points": facts["n_border_points"],
+        "styles": [list(style) for style in (*STYLES, OTHERS, UNLABELLED)],
         "neurons": [_neuron(neuron, bool(facts["classes"])) for neuron in facts["neurons"]],
         "edges": [[a, b, _rounded(d), *count] for a, b, d, *count in facts["edges"]],
         "exemplars": facts["exemplars"],
@@ -123,6 +126,10 @@ def _neuron(neuron: dict[str, Any], labelled: bool) -> dict[str, Any]:
     if "class" in neuron:
         shown["predicts"] = neuron["class"]
     return shown
+
+
+def _scored(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [each | {"score": _rounded(each["score"], 4)} for each in points]
 
 
 def _column(name: str, values: list[str], codes: list[list[int]]) -> dict[str, Any]:

@@ -30,10 +30,11 @@ def class_names(y: Any, N: int) -> list[str | None]:
 
 
 def members_of(points: NDArray[Any], names: list[str], codes: IntArray | None, K: int) -> list[dict[str, Any]]:
-    """Of each prototype the ids, dissimilarities and classes (numbers, -1 without) of its points, nearest first."""
+    """Of each prototype ids, dissimilarities, scores and classes (numbers, -1 without) of its points, nearest first."""
     members = []
     for here in in_fields(points, K):
         listed = {"ids": [names[i] for i in here], "dissimilarities": points["dissimilarity"][here].tolist()}
+        listed |= {name: points[name][here].tolist() for name in ("outlier_score", "border_score")}
         members.append(listed if codes is None else listed | {"classes": codes[here].tolist()})
     return members
 

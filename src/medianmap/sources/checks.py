@@ -224,3 +224,18 @@ def as_numbers(X: Any) -> NDArray[Any]:
     if D.dtype.kind not in "fiub":
         raise ValueError(f"The matrix has entries of type {D.dtype}; convert them to real numbers.")
     return D
+
+
+def n_different(X: Any) -> int:
+    """How many of the objects or vectors X are not the same as an earlier one; all of those that cannot be compared."""
+    rows = [row.tobytes() for row in X] if isinstance(X, np.ndarray) else X
+    try:
+        return len(set(rows))
+    except TypeError:
+        rows = [row.tobytes() if isinstance(row, np.ndarray) else repr(row) for row in rows]
+        return len(set(rows))
+
+
+def n_apart(D: Any) -> int:
+    """How many points of a matrix D (N, N), an array, have no earlier point at dissimilarity 0."""
+    return sum(not (D[i, :i] == 0).any() for i in range(len(D)))

@@ -113,7 +113,8 @@ def _told(found: KPath, written: list[Path]) -> str:
     best = []
     for by in SUGGESTIONS:
         try:
-            best.append(f"K = {found.best(by)} by {by}")
+            K = found.best(by)
+            best.append(f"K = {K} by {by}" + (" (the largest K tried; try larger ones)" if found.is_largest(K) else ""))
         except ValueError:
             continue
     said = f"suggested, not proven: {', '.join(best)}." if best else "no K of 2 and more, so nothing is suggested."

@@ -114,7 +114,7 @@ const labels = content.labels && faces(content.labels, 'labels', (j) => content.
 const metadata = content.columns.map((column, c) => (column.kind === 'text' ? null
   : faces(column, 'metadata', (j) => content.members[j].columns?.[c]))).filter(Boolean);
 const superclusters = {
-  key: 'group', name: 'Superclusters', label: 'Groups of similar exemplars (average linkage)',
+  key: 'group', name: 'Superclusters', label: `Groups of similar exemplars: ${content.groups.why}`,
   fill: (j) => fillOf(content.neurons[j].group % STYLES), dimmed: () => false,
   point: (j) => [content.styles[content.neurons[j].group % STYLES][0], patternOf(content.neurons[j].group % STYLES), false],
   keys: Array.from({ length: content.groups.n }, (_, k) => [`supercluster ${k + 1}`, k % STYLES]),

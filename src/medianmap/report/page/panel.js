@@ -124,6 +124,21 @@ function leastSure() {
     h('table', { class: 'members' }, h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, n_resamples ? 'confidence' : 'd1 / d2'))), h('tbody', {}, rows))];
 }
 
+// The most unusual points, and those nearest to the border of two groups, the highest scores first.
+function setUpScores() {
+  const list = (id, points, told_, none, second) => {
+    if (!points.length) return byId(id).append(h('p', { class: 'muted' }, none));
+    const rows = points.map((point) => h('tr', { class: point.flagged ? 'flagged' : null }, h('td', { class: 'id' }, named(point.id)),
+      h('td', {}, linkTo(point.neuron, `neuron ${point.neuron}`), ...(second ? [' or ', linkTo(point.second, String(point.second))] : [])),
+      h('td', {}, point.flagged ? 'flagged' : ''), h('td', { class: 'number' }, told(point.score))));
+    const head = ['point', second ? 'between' : 'nearest', ''].map((name) => h('th', { scope: 'col' }, name));
+    return byId(id).append(h('p', { class: 'muted' }, told_), h('div', { class: 'scroll' }, h('table', { class: 'members' },
+      h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, 'score'))), h('tbody', {}, rows))));
+  };
+  list('outliers', content.outliers, `${counted(content.n_outliers, 'point')} flagged as far from all others; the highest scores, by the distances to neighbours in the data and to the exemplars.`, 'No scores are known.');
+  list('borders', content.borders, `${counted(content.n_border_points, 'point')} flagged as lying between two groups of neurons; the highest scores.`, 'There is only one neuron.', true);
+}
+
 onPick.push(() => {
   panel.classList.toggle('nothing', selected === null && !picked.size);
   if (picked.size) showPicked();

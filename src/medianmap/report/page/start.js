@@ -49,6 +49,7 @@ setUpColorings();
 setUpTheme();
 moveTo(0);
 setUpTable();
+setUpScores();
 setUpQuality();
 setUpTraining();
 setUpHealth();

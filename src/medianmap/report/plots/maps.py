@@ -126,7 +126,8 @@ class MapDisplay(LatticeDisplay):
             if color == "u-matrix":
                 values, label = views.u_matrix(lattice, P).means, "mean dissimilarity to the neighbours"
             else:
-                values, label = views.superclusters(P, n_groups).groups, "supercluster"
+                P = views.as_lengths(map_of(model), P)
+                values, label = views.superclusters(P, n_groups, hits=hits).groups, "supercluster"
         links = _torn_links(model, X, points) if torn else None
         return cls(lattice, values, hits, label, classes, links).plot(ax=ax)
 
