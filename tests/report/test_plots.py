@@ -31,6 +31,7 @@ from medianmap.report.plots.shapes import (
     text_color,
     u_matrix_cells,
 )
+from medianmap.utils.palette import RAMPS
 
 
 @pytest.fixture
@@ -155,14 +156,37 @@ def test_map_display_draws_each_colouring(plt, iris_map, tmp_path):
         assert len(display.ax_.collections) == 1  # all cells are one collection
         written(display, tmp_path / f"{color}.png")
     words = [text.get_text() for text in MapDisplay.from_estimator(som).ax_.texts]
-    assert words == [f"{h:g}" if h else "" for h in som.hits_]
+    assert words == [*(f"{h:g}" if h else "" for h in som.hits_), *"0123", *"01234"]  # rows and columns from 0
+
+
+def test_plots_have_the_colours_of_the_page_by_day(plt, iris_map):
+    som, X, _ = iris_map
+    for display in (MapDisplay.from_estimator(som, X, color="quality"), UMatrixDisplay.from_estimator(som)):
+        cells = display.cells_
+        values = np.asarray(cells.get_array())
+        drawn = cells.to_rgba([values.min(), values.max()])[:, :3]
+        ends = [
+            [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)] for color in (RAMPS["light"][0], RAMPS["light"][-1])
+        ]
+        np.testing.assert_allclose(drawn, ends, atol=0.01)  # the most is the darkest
+
+
+def test_stripes_and_dots_are_drawn_on_classes_that_share_a_colour(plt, iris_map):
+    som, X, _ = iris_map
+    names = [f"{k % 16:02d}" for k in range(len(X))]
+    display = MapDisplay.from_estimator(som, X, names, color="labels")
+    legend = display.ax_.get_legend()
+    hatches = [handle.get_hatch() for handle in legend.legend_handles]
+    assert [bool(hatch) for hatch in hatches] == [False] * 7 + [True] * 9
+    assert hatches[7] != hatches[14]
+    assert {each.get_hatch() for each in display.ax_.collections if each.get_hatch()} == set(hatches[7:])
 
 
 def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
     som, X, y = iris_map
-    groups = structure.superclusters(structure.prototype_dissimilarities(som), 4).groups
     display = MapDisplay.from_estimator(som, color="superclusters", n_groups=4)
-    assert [text.get_text() for text in display.ax_.texts] == [str(g + 1) for g in groups]
+    groups = structure.superclusters(structure.prototype_dissimilarities(som), 4, hits=som.hits_).groups
+    assert [text.get_text() for text in display.ax_.texts[:20]] == [str(g + 1) for g in groups]
     colors = [tuple(c) for c in display.cells_.get_facecolors()]
     assert len(set(colors)) == 4
     assert all((colors[a] == colors[b]) == (groups[a] == groups[b]) for a in range(20) for b in range(20))
@@ -174,7 +198,7 @@ def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
     np.testing.assert_array_equal(pies.values, shares)
     assert [text.get_text() for text in pies.ax_.get_legend().get_texts()] == classes.tolist()
     drawn = sum(area(path.vertices[:-1]) for path in pies.pies_.get_paths())
-    assert drawn == pytest.approx(np.pi * 0.46**2 * (som.hits_ / som.hits_.max()).sum(), rel=0.01)
+    assert drawn == pytest.approx(np.pi * 0.46**2 * np.sqrt(som.hits_ / som.hits_.max()).sum(), rel=0.01)
     written(pies, tmp_path / "pies.png")
 
 
@@ -219,7 +243,7 @@ def test_topology_display(plt, rng, tmp_path):
         assert [text.get_text() for text in display.ax_.texts] == [str(k) for k in range(9)]
         radii = display.radii()
         top, low = gas.hits_.argmax(), gas.hits_.argmin()
-        assert (radii[low] / radii[top]) ** 2 == pytest.approx(gas.hits_[low] / gas.hits_[top])
+        assert (radii[low] / radii[top]) ** 4 == pytest.approx(gas.hits_[low] / gas.hits_[top])
     written(display, tmp_path / "topology.png")
     plain = TopologyDisplay.from_estimator(gas, X)
     assert len(plain.nodes_.get_paths()) == 9

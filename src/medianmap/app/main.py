@@ -27,6 +27,7 @@ MODULES = {
     "pictures": {
         "report": "Write an HTML report about a model.",
         "plot": "Plot a model: hits, U-matrix, labels, topology, training and more.",
+        "compare": "Compare two maps of the same objects on one HTML page.",
     },
     "path": {"path": "Compare several numbers of prototypes."},
     "dissimilarities": {
@@ -34,8 +35,8 @@ MODULES = {
         "distances": "Compute the dissimilarities between all pairs of objects.",
     },
     "representatives": {"representatives": "Find the medoid of each cluster."},
-    "compile": {"compile": "Compile the inner loops now, so that the first fit need not."},
     "about": {
+        "compile": "Compile the inner loops now, so that the first fit need not.",
         "info": "Show what a model file contains.",
         "metrics": "List the metrics and their parameters.",
     },

@@ -33,6 +33,10 @@ class Side:
     points: NDArray[Any]
     name: str
 
+    def on(self, rows: Sequence[int]) -> Side:
+        """The same of some of the points, in this order."""
+        return Side(self.model, self.X, self.points[list(rows)], self.name)
+
 
 def compare(
     a: Any, b: Any, X: Any, X_b: Any = None, *, ids: Sequence[str] | None = None, y: Any = None,
