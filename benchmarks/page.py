@@ -2,7 +2,7 @@
 
 python benchmarks/page.py        (needs playwright and chromium; docs/report.md has the figures)
 
-Prints for each page its bytes, the seconds from opening the file until it is ready, from a click until a neuron is shown,
+Prints for each page its bytes, the seconds from opening the file until it is ready, from a click until a neuron shows,
 and until another colouring is painted; the best of three. Ready: all but the later rows of the table is drawn.
 """
 
@@ -16,8 +16,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import sync_playwright
-
 import medianmap
 
 CHROMIUM = os.environ.get("MEDIANMAP_CHROMIUM") or shutil.which("chromium")
@@ -46,6 +44,8 @@ def crowd() -> Any:
 
 
 def main() -> None:
+    from playwright.sync_api import sync_playwright
+
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for name, make in (("630 globins, 120 neurons", globins), ("100000 points, 2000 neurons", crowd)):

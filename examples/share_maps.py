@@ -1,4 +1,4 @@
-"""Pages to pass on: a map coloured by what is known of its points, in a frame for documentation, and two maps compared."""
+"""Pages to pass on: a map coloured by what is known of its points, framed for documentation, and two maps compared."""
 
 import tempfile
 from pathlib import Path
