@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+
 import medianmap
 
 CHROMIUM = os.environ.get("MEDIANMAP_CHROMIUM") or shutil.which("chromium")
