@@ -22,7 +22,7 @@ from .order import EXPLAINED
 from .summary import plain
 
 # A page can be mailed; members get the bytes that the rest does not need.
-PAGE_BYTES, PAGE_ITSELF = 4_800_000, 120_000
+PAGE_BYTES, PAGE_ITSELF = 4_800_000, 140_000
 # Bytes of a listed member beside its id: its dissimilarity, its class, commas.
 PER_LISTED = 16
 PER_VALUE = 6  # and of each value of its metadata, a number of a list

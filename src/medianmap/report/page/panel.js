@@ -130,7 +130,7 @@ function setUpScores() {
     if (!points.length) return byId(id).append(h('p', { class: 'muted' }, none));
     const rows = points.map((point) => h('tr', { class: point.flagged ? 'flagged' : null }, h('td', { class: 'id' }, named(point.id)),
       h('td', {}, linkTo(point.neuron, `neuron ${point.neuron}`), ...(second ? [' or ', linkTo(point.second, String(point.second))] : [])),
-      h('td', {}, point.flagged ? 'flagged' : ''), h('td', { class: 'number' }, told(point.score))));
+      h('td', { class: 'flag' }, point.flagged ? 'flagged' : ''), h('td', { class: 'number' }, told(point.score))));
     const head = ['point', second ? 'between' : 'nearest', ''].map((name) => h('th', { scope: 'col' }, name));
     return byId(id).append(h('p', { class: 'muted' }, told_), h('div', { class: 'scroll' }, h('table', { class: 'members' },
       h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, 'score'))), h('tbody', {}, rows))));
