@@ -234,11 +234,11 @@ def _aligned(first: list[IntArray], second: list[IntArray], S: FloatArray) -> li
         moves[i] = np.where(row[:, 1:] <= diagonal + 1e-6, 0, np.where(row[:, 1:] <= up + 1e-6, 1, 2))
         H = row
     partner = np.full(A.shape, -1)
-    i, j, every = n - 1, m - 1, np.arange(B)
-    while len(on := every[(i >= 0) & (j >= 0)]):
-        move = moves[i[on], on, j[on]]
+    at, to, every = n - 1, m - 1, np.arange(B)  # the way back, from the ends
+    while len(on := every[(at >= 0) & (to >= 0)]):
+        move = moves[at[on], on, to[on]]
         here = on[move == 0]
-        partner[here, i[here]] = j[here]
-        i[on[move != 2]] -= 1
-        j[on[move != 1]] -= 1
+        partner[here, at[here]] = to[here]
+        at[on[move != 2]] -= 1
+        to[on[move != 1]] -= 1
     return [partner[k, : n[k]] for k in range(B)]

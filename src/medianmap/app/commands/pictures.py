@@ -119,10 +119,10 @@ def compare(a: Path, b: Path, out: Path, labels: str | None, title: str | None, 
             givens.append(given)
             sides.append(Side(model, given.data, two_best(model, given.data, n_jobs=threads), name))
         rows = _same_objects(*givens)
-        shown = [side.on(own) for side, own in zip(sides, rows, strict=True)]
+        one, other = (side.on(own) for side, own in zip(sides, rows, strict=True))
         first = givens[0]
         classes = [None if first.labels is None else first.labels[i] for i in rows[0]]
-        page = comparison(*shown, [first.ids[i] for i in rows[0]], class_names(classes, len(classes)), title)
+        page = comparison(one, other, [first.ids[i] for i in rows[0]], class_names(classes, len(classes)), title)
     _write(out, page.html.encode(), f": adjusted Rand index {page.summary['adjusted_rand']:.3f}, "
            f"{len(page.summary['moved'])} of {page.summary['n_points']} objects moved")  # fmt: skip
 
