@@ -108,8 +108,11 @@ def planted(folder: Path | None) -> Iterator[tuple[str, str, Array, int]]:
     if folder is not None:
         chromosomes = load_chromosomes(folder / "chromosomes.csv").sequences
         some = [chromosomes[i] for i in rng.permutation(len(chromosomes))[:600]]
-        joined = [some[0] + some[1], some[2] + some[3], some[4] + some[5]]
-        yield "strings", "chromosomes: 3 joined pairs", np.asarray(string_distances(some + joined), np.float64), 3
+        long = sorted(some, key=len)[-6:]
+        for what, six in (("the longest", long), ("any", some)):
+            joined = [six[0] + six[1], six[2] + six[3], six[4] + six[5]]
+            D = np.asarray(string_distances(some + joined), np.float64)
+            yield "strings", f"chromosomes: 3 pairs of {what}, joined", D, 3
     for name in ("iris", "breast_cancer", "digits"):
         X = vectors(name)[:600]
         spread = X.std(axis=0)
@@ -291,7 +294,7 @@ def novelties(found: list[tuple[str, Array, Array]]) -> None:
 
 
 def scored(G: Array, usual: dict[str, Any]) -> Array:
-    first, d, second, e, _ = two_nearest(G)
+    first, d, second, e, _, _ = two_nearest(G)
     return novelty({"prototype": first, "dissimilarity": d, "second": second, "second_dissimilarity": e}, usual)
 
 
@@ -307,8 +310,8 @@ def sizes(found: list[tuple[str, Array, Array]]) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 10)) + 4 * np.eye(10)[rng.integers(6, size=2000)]
     row_of_sizes("six clouds", cdist(X, X))
-    few = X[rng.integers(300, size=2000)]
-    row_of_sizes("six clouds, 300 different", cdist(few, few))
+    few = X[rng.integers(100, size=2000)]
+    row_of_sizes("six clouds, 100 different", cdist(few, few))
 
 
 def row_of_sizes(name: str, D: Array | None) -> None:

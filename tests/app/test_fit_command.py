@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,8 +22,10 @@ from medianmap import MedianKMeans, MedianSOM, PrototypeClassifier, as_dissimila
 from medianmap.app import inputs, settings
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
+from medianmap.explore import judged, two_best
 from medianmap.metrics import bind
 from medianmap.readers import read, write_phylip
+from medianmap.sources import DenseSource
 
 
 @pytest.fixture
@@ -107,7 +110,18 @@ def test_all_files_tell_the_same(here, capsys):
     assert [float(row["dissimilarity"]) for row in table] == G.min(axis=1).tolist()
     assert [row["exemplar"] for row in table] == [IDS[model.medoid_indices_[j]] for j in G.argmin(axis=1)]
     assert [float(row["second_dissimilarity"]) for row in table] == np.sort(G, axis=1)[:, 1].tolist()
-    assert [row["border"] for row in table] == [str(int(b == 0 or a / b >= 0.9)) for a, b in np.sort(G, axis=1)[:, :2]]
+    ratio = np.array([1.0 if b == 0 else a / b for a, b in np.sort(G, axis=1)[:, :2]])
+    assert [float(row["border_score"]) for row in table] == ratio.tolist()  # of 6 neurons each is a group of its own
+    least = max(0.9, np.sort(ratio)[-2])  # one in twenty of 36 is the second from the top
+    assert [row["border"] for row in table] == [str(int(each >= least)) for each in ratio]
+    scores = judged(two_best(model, WORDS), DenseSource(edit.between(WORDS, WORDS), True))["outlier_score"]
+    assert [float(row["outlier_score"]) for row in table] == scores.tolist()
+    assert [(each["id"], each["score"]) for each in summary["outliers"]] == [
+        (IDS[i], scores[i]) for i in np.argsort(-scores, kind="stable")[:20]
+    ]
+    majority = [Counter(np.repeat(KIND, 12)[G.argmin(axis=1) == j]).most_common(1)[0][1] for j in range(6)]
+    for row, j in zip(table, G.argmin(axis=1), strict=True):
+        assert float(row["majority_share"]) == majority[j] / (G.argmin(axis=1) == j).sum()
     assert [row["label"] for row in table] == np.repeat(KIND, 12).tolist()
     assert summary["quality"]["quantization_error"] == G.min(axis=1).sum() / 2
     assert summary["n_points_labelled"] == 36
@@ -135,7 +149,7 @@ def test_it_is_the_map_that_python_fits(here):
     assert fitted.medoid_indices_.tolist() == direct.medoid_indices_.tolist()
     assert fitted.history_.tolist() == direct.history_.tolist()
     assert fitted.transform(WORDS).tolist() == direct.transform(WORDS).tolist()
-    assert set(vars(fitted)) - {"prototype_ids_"} == set(vars(direct))
+    assert set(vars(fitted)) - {"prototype_ids_", "usual_"} == set(vars(direct))
 
 
 def test_how_a_map_is_trained(here):
@@ -394,7 +408,8 @@ def test_verbose_logs_every_epoch(here, capfd, monkeypatch):
     assert contents("map") == contents("plain")
 
 
-STAGES = ("reading", "dissimilarities", "health", "epochs", "swaps", "assignment", "summary", "report", "exemplars")
+STAGES = ("reading", "dissimilarities", "health", "epochs", "swaps", "assignment", "neighbours",
+          "summary", "report", "exemplars")  # fmt: skip
 
 
 def test_python_prints_nothing_and_tells_every_stage(here, capfd):

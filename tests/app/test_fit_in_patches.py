@@ -18,6 +18,7 @@ from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeCl
 from medianmap.app.main import cli, main
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
+from medianmap.predict.queries import map_of
 from medianmap.readers import read, write_phylip
 
 GAS = ("--metric", "edit", "--map", "gas", "-k", 4, "--patch", 50)
@@ -83,7 +84,11 @@ def test_no_model_is_altered_after_its_fit(how, words, tmp_path, monkeypatch):
 
     monkeypatch.setattr(kind, "fit", fit_and_save)
     done = run_fit(FitSettings(str(words), "gas", k=3, metric="edit", patch=50, threads=2, **how), tmp_path / "out")
-    assert (tmp_path / "out/model.mmap").read_bytes() == (tmp_path / "at_once.mmap").read_bytes()
+    written = load(tmp_path / "out/model.mmap")
+    assert map_of(written).usual_["held"].sum() == (50 if "stream" in how else 200)  # what the fit adds to the model
+    del map_of(written).usual_
+    save(written, tmp_path / "without.mmap")
+    assert (tmp_path / "without.mmap").read_bytes() == (tmp_path / "at_once.mmap").read_bytes()
     fitted = done.model.estimator_ if "beta" in how else done.model
     assert fitted.prototype_ids_ == fitted.map_.prototype_ids_ == [f"w{k}" for k in fitted.medoid_indices_]
     if "stream" not in how:

@@ -38,8 +38,8 @@ def test_a_table_on_standard_output(classifier, capsys):
     assert run("predict", "map/model.mmap", "new.fasta") == 0
     header, *lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert header == [
-        "id", "prototype", "dissimilarity", "second", "second_dissimilarity", "exemplar", "border", "class",
-        "probability",
+        "id", "prototype", "dissimilarity", "second", "second_dissimilarity", "exemplar", "border", "novelty",
+        "new", "class", "probability",
     ]  # fmt: skip
     edit = bind("edit")
     for k, (word, line) in enumerate(zip(NEW, lines, strict=True)):
@@ -51,9 +51,11 @@ def test_a_table_on_standard_output(classifier, capsys):
         assert line[3] == str(order[1])
         assert float(line[4]) == d[order[1]]
         assert line[5] == classifier.estimator_.prototype_ids_[order[0]]
-        assert line[6] == str(int(d[order[0]] / d[order[1]] >= 0.9))
-        assert line[7] == classifier.classes_[shares.argmax()]
-        assert float(line[8]) == shares.max()
+        usual = classifier.estimator_.usual_  # of 5 prototypes each is a group of its own
+        assert line[6] == str(int(d[order[0]] / d[order[1]] >= usual["border"]))
+        assert line[8] == str(int(float(line[7]) > usual["novelty"]))
+        assert line[9] == classifier.classes_[shares.argmax()]
+        assert float(line[10]) == shares.max()
 
 
 def test_objects_are_read_as_those_of_training_were(here, capsys):

@@ -117,16 +117,16 @@ def test_two_best_by_a_plain_loop(rng):
     for i, row in enumerate(points):
         order = sorted(range(5), key=lambda j: (D[i, gas.medoid_indices_[j]], j))
         d, e = (D[i, gas.medoid_indices_[j]] for j in order[:2])
-        assert row.tolist() == (i, order[0], d, order[1], e, e, pytest.approx(d / e))
+        assert row.tolist() == (i, order[0], d, order[1], e, order[1], e, pytest.approx(d / e))
     assert (points["ratio"][gas.medoid_indices_] == 0).all()
     on_border = explore.border_points(points, 0.5)
     assert set(on_border["point"]) == {i for i in range(40) if points["ratio"][i] >= 0.5}
-    assert (np.diff(on_border["ratio"]) <= 0).all()
+    assert (np.diff(on_border["score"]) <= 0).all()
     groups = np.array([0, 1, 0, 1, 1])
     for i, row in enumerate(explore.two_best(gas, D, groups=groups)):
         own = groups[gas.labels_[i]]
         others = D[i, gas.medoid_indices_[groups != own]]
-        assert row["group_dissimilarity"] == others.min()
+        assert row["other_dissimilarity"] == others.min() == D[i, gas.medoid_indices_[row["other"]]]
 
 
 def test_blocks_do_not_change_a_bit(rng, monkeypatch):

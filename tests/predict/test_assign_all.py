@@ -38,7 +38,8 @@ DISSIMILARITY = st.sampled_from([0.0, 1.0, 2.0, 1e-300, 1.7e308])
 @given(st.integers(1, 6).flatmap(lambda K: st.lists(st.lists(DISSIMILARITY, min_size=K, max_size=K), min_size=1)))
 def test_two_nearest_with_ties_to_the_lower(G):
     G = np.array(G, float)
-    first, d, second, e = two_nearest(G)
+    first, d, second, e, other, f = two_nearest(G)
+    assert (other.tolist(), f.tolist()) == (second.tolist(), e.tolist())  # each is its own group
     for i, row in enumerate(G):
         ranked = sorted(range(len(row)), key=lambda j: (row[j], j))
         assert (first[i], d[i]) == (ranked[0], row[ranked[0]])

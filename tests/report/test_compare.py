@@ -109,7 +109,7 @@ def test_the_command_compares_folders_by_ids(tmp_path, monkeypatch, capsys):
         assert run("fit", f"{name}.fasta", "--metric", "edit", "--grid", "1x2", "--no-report", "-q", "-o", name) == 0
     capsys.readouterr()
     assert run("compare", "all", "few", "-o", "page.html", "--labels", "header") == 0
-    told = capsys.readouterr().err
+    told = "".join(capsys.readouterr())
     assert "2 objects of one map alone" in told
     assert "adjusted Rand index" in told
     assert "page.html" in told

@@ -255,6 +255,9 @@ def test_the_verdict_and_the_torn_links(globins, globin_page, visit):
     page.click(f"#n{j}")  # the line that ends there is in nobody's way
     assert page.inner_text("#panel h2").startswith(f"Neuron {j}")
     page.uncheck("#show-torn")
+    own = [link for link in torn if j in link[:2]]
+    assert page.locator(".torn").count() == len(own) < len(torn)  # those of the chosen neuron stay
+    page.keyboard.press("Escape")
     assert page.locator(".torn").count() == 0
 
 

@@ -405,13 +405,10 @@ def assignment_lines(model: Any, points: NDArray[Any], given: Given, sure: Uncer
     """assignments.tsv: one row per point, with the columns of `medianmap predict`, then scores, outlier and label."""
     answers = Answers(model)
     several = len(answers.map.hits_) > 1
-    own = dict(zip(answers.columns, answers.cells(given.ids, nearest_of(points)), strict=True))
-    for name in ("novelty", "new", "majority", "majority_share"):  # of these points all pairs and labels are told
-        own.pop(name, None)
     told = {name: points[name].tolist() if several else [""] * len(points) for name in ("ratio", "border_score")}
     told |= {"outlier_score": points["outlier_score"].tolist(), "outlier": points["outlier"].astype(int).tolist()}
-    columns: list[str] = [*own, *told]
-    cells: list[Any] = [*own.values(), *told.values()]
+    columns = [*answers.columns, *told]
+    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), *told.values()]
     if sure is not None:
         columns += ["stability", "confidence"]
         cells += [sure.points[name].tolist() for name in ("stability", "confidence")]

@@ -281,13 +281,14 @@ def _write_parquet(part: Path, path: Path, answers: Answers) -> None:
 class Nearest(NamedTuple):
     """Of n points: nearest prototype (n,), dissimilarity to it, second nearest, dissimilarity to that.
 
-    f : (n,) dissimilarity to the nearest prototype of another group than that of the first.
+    other, f : (n,) nearest prototype of another group than that of the first, and dissimilarity to it.
     """
 
     first: IntArray
     d: FloatArray
     second: IntArray
     e: FloatArray
+    other: IntArray
     f: FloatArray
 
 
@@ -305,11 +306,11 @@ def two_nearest(G: FloatArray, groups: IntArray | None = None) -> Nearest:
     others[i, first] = np.inf
     second = others.argmin(axis=1)
     e = others[i, second]
-    f = e
-    if groups is not None:
-        others[groups[None, :] == groups[first][:, None]] = np.inf
-        f = others.min(axis=1)
-    return Nearest(first, d, second, e, f)
+    if groups is None:
+        return Nearest(first, d, second, e, second, e)
+    others[groups[None, :] == groups[first][:, None]] = np.inf
+    other = others.argmin(axis=1)
+    return Nearest(first, d, second, e, other, others[i, other])
 
 
 def nearest_blocks(
@@ -327,12 +328,13 @@ def two_best(
     model: Any, X: Any, *, groups: IntArray | None = None, n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> NDArray[Any]:  # fmt: skip
-    """(N,) records: point, prototype, dissimilarity, second, second_dissimilarity, group_dissimilarity, ratio.
+    """(N,) records: point, prototype, dissimilarity, second, second_dissimilarity, other, other_dissimilarity,
+    ratio.
 
     ratio = d(x, nearest) / d(x, second nearest), in [0, 1]: 0 on an exemplar, 1 where two are equally near (also
-    both at 0). group_dissimilarity is that to the nearest prototype of another group. Ties go to the lower prototype;
-    on a map of one prototype the second is the same, at infinity. X is read in blocks, so that memory does not grow
-    with N K.
+    both at 0). other is the nearest prototype of another group, at infinity where there is none. Ties go to the lower
+    prototype; on a map of one prototype the second is the same, at infinity. X is read in blocks, so that memory does
+    not grow with N K.
 
     groups : (K,) the group of each prototype; None takes those of `groups_of`.
     n_jobs : threads, by default those of the map.
@@ -348,14 +350,14 @@ def two_best(
 
 def table_of(blocks: Iterable[Nearest]) -> NDArray[Any]:
     """The records of `two_best`, from the two nearest prototypes of all points, block by block."""
-    first, d, second, e, f = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    first, d, second, e, other, f = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return table(point=np.arange(len(first)), prototype=first, dissimilarity=d, second=second,
-                 second_dissimilarity=e, group_dissimilarity=f, ratio=ratios(d, e))  # fmt: skip
+                 second_dissimilarity=e, other=other, other_dissimilarity=f, ratio=ratios(d, e))  # fmt: skip
 
 
 def nearest_of(points: NDArray[Any]) -> Nearest:
     """The two nearest prototypes from the records of `two_best`."""
-    names = ("prototype", "dissimilarity", "second", "second_dissimilarity", "group_dissimilarity")
+    names = ("prototype", "dissimilarity", "second", "second_dissimilarity", "other", "other_dissimilarity")
     return Nearest(*(points[name] for name in names))
 
 

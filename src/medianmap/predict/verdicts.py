@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources import Source
-from ..sources.base import ALL, FloatArray, IntArray, panels, rows_per_panel
+from ..sources import ComputedSource, Source
+from ..sources.base import ALL, ExpensiveSource, FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_nonnegative
 from ..utils.files import table
 from ..utils.threads import step
@@ -141,11 +141,12 @@ def judged(points: NDArray[Any], pairs: Source | None = None) -> NDArray[Any]:
     an exemplar, or two or three that share one, are told by what lies next to them. outlier: the score is above 3.5.
 
     border_score = d(x, nearest prototype) / d(x, nearest prototype of another group). border: it is 0.9 or more, and
-    of the highest twentieth.
+    of the highest twentieth, ties included.
 
-    points : the table of `two_best`. pairs : all dissimilarities (N, N) of the points.
+    points : the table of `two_best`. pairs : all dissimilarities (N, N) of the points; where they would have to be
+    computed or asked for, distances to prototypes do.
     """
-    if pairs is None:
+    if pairs is None or isinstance(pairs, ComputedSource | ExpensiveSource):
         K = 1 + int(max(points["prototype"].max(), points["second"].max()))
         held = np.bincount(points["prototype"], minlength=K)
         reaches = prototype_reaches(points, held, around_prototypes(points, held))
@@ -166,7 +167,7 @@ def ratios(d: FloatArray, e: FloatArray) -> FloatArray:
 
 def border_scores(points: NDArray[Any]) -> FloatArray:
     """(N,) how near the second group is: 0 on an exemplar, 1 where two groups are equally near."""
-    return ratios(points["dissimilarity"], points["group_dissimilarity"])
+    return ratios(points["dissimilarity"], points["other_dissimilarity"])
 
 
 def border_cut(scores: FloatArray) -> float:
@@ -181,7 +182,7 @@ def border_points(points: NDArray[Any], at_least: float | None = None) -> NDArra
     """
     score = border_scores(points)
     least = border_cut(score) if at_least is None else check_nonnegative(at_least, "at_least")
-    names = ("point", "prototype", "second", "dissimilarity", "second_dissimilarity", "ratio")
+    names = ("point", "prototype", "other", "dissimilarity", "other_dissimilarity")
     return _first(points, names, score, score >= least)
 
 

@@ -26,7 +26,12 @@ def class_names(y: Any, N: int) -> list[str | None]:
         return [None] * N
     if len(y) != N:
         raise ValueError(f"There are {len(y)} labels in y for {N} points; give one per point, None where it has none.")
-    return [None if name is None or name != name or name == "" else str(name) for name in y]
+    return [None if _missing(name) else str(name) for name in y]
+
+
+def _missing(value: Any) -> bool:
+    """None, NaN, NaT, an empty text, or a frame's own mark, which cannot be compared."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value) or bool(value == "")
 
 
 def members_of(points: NDArray[Any], names: list[str], codes: IntArray | None, K: int) -> list[dict[str, Any]]:
@@ -98,10 +103,10 @@ def add_metadata(facts: dict[str, Any], points: NDArray[Any], metadata: Any) -> 
 
 def _whole(values: Any) -> Any:
     """Whole numbers that a frame keeps as floats, since others are missing, as whole numbers."""
-    known = [value for value in values if value is not None and value == value]
+    known = [value for value in values if not _missing(value)]
     if not known or not all(isinstance(value, float | np.floating) and float(value).is_integer() for value in known):
         return values
-    return [None if value is None or value != value else int(value) for value in values]
+    return [None if _missing(value) else int(value) for value in values]
 
 
 def by_number(text: str) -> tuple[bool, float, str]:

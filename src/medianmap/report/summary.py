@@ -79,7 +79,7 @@ def summarize(
         return facts
     points = two_best(model, X) if points is None else points
     if "outlier_score" not in (points.dtype.names or ()):
-        points = judged(points, pairs if _is_at_hand(pairs) else None)
+        points = judged(points, pairs)
     names, classes = _names(fitted, X, ids, len(points)), class_names(y, len(points))
     with limited(1):  # the same bits everywhere
         _add_points(facts, fitted, points, names)
@@ -244,22 +244,20 @@ def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names:
 
 
 def _add_verdicts(facts: dict[str, Any], points: NDArray[Any], names: list[str]) -> None:
-    """The most unusual points, and those nearest to the border of two groups; how many of them are flagged."""
+    """The most unusual points, and those nearest to the border of two groups; how many of them are flagged.
+
+    second : the nearest prototype of the other group.
+    """
     facts["n_outliers"], facts["n_border_points"] = int(points["outlier"].sum()), int(points["border"].sum())
     for listed, flag, score in (("outliers", "outlier", "outlier_score"), ("borders", "border", "border_score")):
         first = np.argsort(-points[score], kind="stable")[:MOST_TOLD]
         facts[listed] = [
             {"point": int(i), "id": names[i], "neuron": int(points["prototype"][i]), "score": float(points[score][i]),
-             "flagged": bool(points[flag][i])} | ({"second": int(points["second"][i])} if flag == "border" else {})
+             "flagged": bool(points[flag][i])} | ({"second": int(points["other"][i])} if flag == "border" else {})
             for i in first
         ]  # fmt: skip
     if len(facts["neurons"]) == 1:
         facts["borders"] = []
-
-
-def _is_at_hand(pairs: Source | None) -> bool:
-    """Whether all pairs can be read without computing or asking for them."""
-    return pairs is not None and not isinstance(pairs, ComputedSource | ExpensiveSource)
 
 
 def _add_certainty(facts: dict[str, Any], points: NDArray[Any], names: list[str], sure: Uncertainty | None) -> None:

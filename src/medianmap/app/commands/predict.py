@@ -35,8 +35,9 @@ def predict(
     INPUT is what the model was fitted on: sequences, strings, vectors or series. FASTA, FASTQ and tables are read as a
     stream, plain or .gz, of any length, also from standard input ("-"). For a model of dissimilarities it is a table
     with a row for every object and a column for every training point or every prototype. The columns are id,
-    prototype, dissimilarity, second, second_dissimilarity, exemplar, border and, of a classifier, class and
-    probability.
+    prototype, dissimilarity, second, second_dissimilarity, exemplar, border, novelty, new (1 for objects unlike those
+    of training) and, where there were labels, majority and majority_share of the prototype's training points; of a
+    classifier, class and probability.
 
     After an interruption or a kill, the same command with -o FILE continues. A config.toml beside MODEL, as medianmap
     fit leaves it, says how objects are read; --read changes that.
