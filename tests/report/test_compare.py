@@ -1,4 +1,4 @@
-"""Two maps of the same objects: figures by brute force, the page in a browser, and the command."""
+"""Two maps of the same points: figures by brute force, the page in a browser, and the command."""
 
 from itertools import permutations
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_a_selection_is_shown_on_both_maps(pair, report, write, visit):
 
 
 def test_wrong_lengths_are_refused(pair):
-    with pytest.raises(ValueError, match="150 objects and X_b 20"):
+    with pytest.raises(ValueError, match="150 points and X_b 20"):
         medianmap.compare(*pair, IRIS.data, IRIS.data[:20, :2])
     with pytest.raises(ValueError, match="2 ids for 150"):
         medianmap.compare(*pair, IRIS.data, IRIS.data[:, :2], ids=["a", "b"])
@@ -110,7 +110,7 @@ def test_the_command_compares_folders_by_ids(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert run("compare", "all", "few", "-o", "page.html", "--labels", "header") == 0
     told = "".join(capsys.readouterr())
-    assert "2 objects of one map alone" in told
+    assert "2 points of one map alone" in told
     assert "adjusted Rand index" in told
     assert "page.html" in told
     assert "heroes" in (tmp_path / "page.html").read_text()

@@ -27,7 +27,7 @@ MODULES = {
     "pictures": {
         "report": "Write an HTML report about a model.",
         "plot": "Plot a model: hits, U-matrix, labels, topology, training and more.",
-        "compare": "Compare two maps of the same objects on one HTML page.",
+        "compare": "Compare two maps of the same points on one HTML page.",
     },
     "path": {"path": "Compare several numbers of prototypes."},
     "dissimilarities": {

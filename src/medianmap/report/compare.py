@@ -1,4 +1,4 @@
-"""Two maps of the same objects: how far they agree, which members moved, and a page with both side by side."""
+"""Two maps of the same points: how far they agree, which members moved, and a page with both side by side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .summary import summarize
 
 @dataclass(frozen=True)
 class Side:
-    """A fitted map, the data it sees the objects by, and what `two_best` found of these."""
+    """A fitted map, the data it sees the points by, and the table of `two_best`."""
 
     model: Any
     X: Any
@@ -42,15 +42,15 @@ def compare(
     a: Any, b: Any, X: Any, X_b: Any = None, *, ids: Sequence[str] | None = None, y: Any = None,
     names: tuple[str, str] = ("A", "B"), title: str | None = None,
 ) -> Report:  # fmt: skip
-    """Compare two fitted maps of the same objects: one HTML page with both, selections linked.
+    """Compare two fitted maps of the same points: one HTML page with both, selections linked.
 
     Parameters
     ----------
     a, b : fitted maps, PatchClusterers or PrototypeClassifiers, of any two kinds and sizes
-    X : the data, N objects
-    X_b : the same objects in the same order as b takes them, where that differs: other features, another matrix
-    ids : (N,) names of the objects; None takes those that X carries, or numbers
-    y : (N,) classes of the objects, None or "" where one has none
+    X : the data, N points
+    X_b : the same points in the same order as b takes them, where that differs: other features, another matrix
+    ids : (N,) names of the points; None takes those that X carries, or numbers
+    y : (N,) classes of the points, None or "" where one has none
     names : what the two maps are called
     title : heading of the page
 
@@ -58,8 +58,8 @@ def compare(
     -------
     Report
         `.summary` has `adjusted_rand` and `normalized_mutual_information` of the two partitions, `matches`, rows
-        [neuron of a, neuron of b, objects of both], by which the neurons share the most objects in all, and `moved`,
-        the objects that are not at the match of their neuron, those that went farthest on the lattice of b first.
+        [neuron of a, neuron of b, points of both], by which the neurons share the most points in all, and `moved`,
+        the points that are not at the match of their neuron, those that went farthest on the lattice of b first.
 
     Examples
     --------
@@ -81,15 +81,15 @@ def compare(
     ]
     n, m = (len(side.points) for side in sides)
     if n != m:
-        raise ValueError(f"X holds {n} objects and X_b {m}; both must hold the same objects in the same order.")
+        raise ValueError(f"X holds {n} points and X_b {m}; both must hold the same points in the same order.")
     texts = [str(name) for name in (range(n) if ids is None else ids)]
     if len(texts) != n:
-        raise ValueError(f"There are {len(texts)} ids for {n} objects; give one id per object.")
+        raise ValueError(f"There are {len(texts)} ids for {n} points; give one id per point.")
     return comparison(sides[0], sides[1], texts, class_names(y, n), title)
 
 
 def comparison(a: Side, b: Side, ids: list[str], classes: list[str | None], title: str | None = None) -> Report:
-    """The comparison of two sides whose points (N,) are of the same objects `ids`, row by row."""
+    """The comparison of two sides whose points (N,) are of the same points `ids`, row by row."""
     of_a, of_b = a.points["prototype"], b.points["prototype"]
     table = np.zeros((len(map_of(a.model).hits_), len(map_of(b.model).hits_)), np.intp)
     np.add.at(table, (of_a, of_b), 1)
@@ -124,7 +124,7 @@ def _moved(b: Side, ids: list[str], of_a: IntArray, of_b: IntArray, match: IntAr
 def _map_facts(side: Side, ids: list[str]) -> dict[str, Any]:
     """The neurons of a map with their places, the number of points, and the id of an exemplar."""
     facts, fitted = summarize(side.model), map_of(side.model)
-    counts = np.bincount(side.points["prototype"], minlength=facts["n_prototypes"])
+    counts = np.bincount(side.points["prototype"], minlength=len(facts["neurons"]))
     if facts["lattice"] is None:
         z = layout(views.as_lengths(fitted, views.prototype_dissimilarities(side.model, side.X))).positions
         z = (z - z.min(axis=0)) / (np.ptp(z, axis=0).max() or 1.0)
@@ -144,21 +144,21 @@ def _map_facts(side: Side, ids: list[str]) -> dict[str, Any]:
 def compared(
     facts: dict[str, Any], ids: list[str], of_a: IntArray, of_b: IntArray, classes: list[str | None], title: str | None
 ) -> dict[str, Any]:
-    """What the page shows: facts, and as many objects as it can hold, [id, neuron in a, in b, class], moved first."""
+    """What the page shows: facts, and as many points as it can hold, [id, neuron in a, in b, class], moved first."""
     known = sorted({name for name in classes if name is not None})
     number = {name: k for k, name in enumerate(known)}
     first = [each["point"] for each in facts["moved"]]
     order = [*first, *np.setdiff1d(np.arange(len(ids)), first).tolist()]
     content: dict[str, Any] = {
-        "title": title or f"{facts['names'][0]} and {facts['names'][1]}: {facts['n_points']} objects on two maps",
+        "title": title or f"{facts['names'][0]} and {facts['names'][1]}: {facts['n_points']} points on two maps",
         **{name: facts[name] for name in ("n_points", "matches", "both", "maps")},
         "adjusted_rand": round(facts["adjusted_rand"], 4),
         "normalized_mutual_information": round(facts["normalized_mutual_information"], 4),
         "n_moved": len(facts["moved"]), "class_names": known, "ramps": RAMPS,
         "steps": [each["steps"] for each in facts["moved"]],
-        "styles": [list(style) for style in (*STYLES, OTHERS, UNLABELLED)], "objects": [],
+        "styles": [list(style) for style in (*STYLES, OTHERS, UNLABELLED)], "points": [],
     }  # fmt: skip
-    if known:  # of each neuron [class, objects, ...]
+    if known:  # of each neuron [class, points, ...]
         codes = np.array([-1 if name is None else number[name] for name in classes])
         for shown, own in zip(content["maps"], (of_a, of_b), strict=True):
             table = np.zeros((len(shown["neurons"]), len(known)), np.intp)
@@ -171,5 +171,5 @@ def compared(
         free -= n_bytes(row) + 1
         if free < 0:
             break
-        content["objects"].append(row)
+        content["points"].append(row)
     return content

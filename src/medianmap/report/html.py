@@ -101,7 +101,7 @@ def page_content(
     for k, column in enumerate(facts["columns"]):
         codes = [each["columns"][k] for each in fields]
         content["columns"].append(_column(column["name"], column["values"], codes))
-    n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * facts["n_prototypes"]
+    n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * len(facts["neurons"])
     if all("texts" in each for each in fields):
         texts = n_bytes([each["texts"] for each in fields])
     for room in (n_free - texts, n_free):  # texts of the members come where all else has room

@@ -92,9 +92,9 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
 @option("threads")
 @speaking
 def compare(a: Path, b: Path, out: Path, labels: str | None, title: str | None, threads: int | None) -> None:
-    """Compare two maps of the same objects: one HTML page with A and B side by side, selections linked.
+    """Compare two maps of the same points: one HTML page with A and B side by side, selections linked.
 
-    A and B are folders as medianmap fit leaves them, whose config.toml says where the data are. Objects are the same
+    A and B are folders as medianmap fit leaves them, whose config.toml says where the data are. Points are the same
     where their ids are; those of one map alone are left out and counted.
 
     Example: medianmap compare by-alignment by-kmers -o compared.html
@@ -118,13 +118,13 @@ def compare(a: Path, b: Path, out: Path, labels: str | None, title: str | None, 
                 raise click.UsageError(f"{path}: {said}; compare folders that medianmap fit wrote.")
             givens.append(given)
             sides.append(Side(model, given.data, two_best(model, given.data, n_jobs=threads), name))
-        rows = _same_objects(*givens)
+        rows = _same_points(*givens)
         one, other = (side.on(own) for side, own in zip(sides, rows, strict=True))
         first = givens[0]
         classes = [None if first.labels is None else first.labels[i] for i in rows[0]]
         page = comparison(one, other, [first.ids[i] for i in rows[0]], class_names(classes, len(classes)), title)
     _write(out, page.html.encode(), f": adjusted Rand index {page.summary['adjusted_rand']:.3f}, "
-           f"{len(page.summary['moved'])} of {page.summary['n_points']} objects moved")  # fmt: skip
+           f"{len(page.summary['moved'])} of {page.summary['n_points']} points moved")  # fmt: skip
 
 
 def _names_of(a: Path, b: Path) -> tuple[str, str]:
@@ -135,15 +135,15 @@ def _names_of(a: Path, b: Path) -> tuple[str, str]:
     return (str(a), str(b)) if a != b else ("A", "B")
 
 
-def _same_objects(a: Given, b: Given) -> tuple[list[int], list[int]]:
-    """The places in both of the objects that both have, in the order of a."""
+def _same_points(a: Given, b: Given) -> tuple[list[int], list[int]]:
+    """The places in both of the points that both have, in the order of a."""
     place = {name: i for i, name in enumerate(b.ids)}
     rows = [i for i, name in enumerate(a.ids) if name in place]
     if not rows:
-        raise ValueError(f"{a.name} and {b.name} have no id in common; compare maps of the same objects.")
+        raise ValueError(f"{a.name} and {b.name} have no id in common; compare maps of the same points.")
     left_out = len(a) + len(b) - 2 * len(rows)
     if left_out:
-        note(f"{left_out} objects of one map alone are left out ({len(rows)} are compared).")
+        note(f"{left_out} points of one map alone are left out ({len(rows)} are compared).")
     return rows, [place[a.ids[i]] for i in rows]
 
 

@@ -1,11 +1,11 @@
-// Two maps of the same objects side by side: what is chosen on one is shown on both; below, who moved.
+// Two maps of the same points side by side: what is chosen on one is shown on both; below, who moved.
 const FIRST = 200;
 const [A, B] = [0, 1];
 const sides = content.maps.map((shown, m) => {
   const geometry = geometryOf(shown);
   const cells = shown.neurons.map((neuron, j) => s('path', {
     class: 'cell', d: geometry.outline(j), role: 'option', id: `${'ab'[m]}${j}`, 'data-neuron': j, 'aria-selected': 'false',
-    'aria-label': `neuron ${j} of ${shown.name}, ${counted(neuron.hits, 'object')}${neuron.exemplar ? `, exemplar ${neuron.exemplar}` : ''}`,
+    'aria-label': `neuron ${j} of ${shown.name}, ${counted(neuron.hits, 'point')}${neuron.exemplar ? `, exemplar ${neuron.exemplar}` : ''}`,
   }));
   const [pies, linked, active, picked] = [s('g', {}), s('g', {}), s('path', { class: 'over active' }), s('path', { class: 'over selected' })];
   const drawing = s('svg', {
@@ -15,7 +15,7 @@ const sides = content.maps.map((shown, m) => {
   return { ...shown, geometry, cells, pies, linked, active, picked, drawing, current: 0 };
 });
 
-// Of each neuron of either map, the objects it shares with neurons of the other.
+// Of each neuron of either map, the points it shares with neurons of the other.
 const shared = sides.map(({ neurons }) => neurons.map(() => []));
 for (const [a, b, n] of content.both) {
   shared[A][a].push([b, n]);
@@ -55,7 +55,7 @@ const styleOf = (code) => (top.includes(code) ? top.indexOf(code) : OTHERS);
 const key = (style, words) => h('span', { class: 'key' }, swatch(style), named(words));
 const colorings = [
   {
-    key: 'stay', name: 'Agreement', label: 'Share of the objects at each neuron that its match on the other map has, too: pale neurons were split or merged',
+    key: 'stay', name: 'Agreement', label: 'Share of the points at each neuron that its match on the other map has, too: pale neurons were split or merged',
     fill: (m, j) => (stays(m, j) === null ? null : ramp(stays(m, j))),
     legend: () => {
       const bar = s('svg', { viewBox: '0 0 40 1', preserveAspectRatio: 'none', 'aria-hidden': 'true' });
@@ -64,7 +64,7 @@ const colorings = [
     },
   },
   content.class_names.length && {
-    key: 'labels', name: 'Labels', label: `Classes of the objects at each neuron, as a pie; ${SIZES}`, pies: true,
+    key: 'labels', name: 'Labels', label: `Classes of the points at each neuron, as a pie; ${SIZES}`, pies: true,
     fill: (m, j) => {
       const most = stylesAt(m, j).reduce((best, each) => (best && best[1] >= each[1] ? best : each), null);
       return most && content.styles[most[0]][0];
@@ -89,7 +89,7 @@ function paint() {
   byId('legend').replaceChildren(h('span', { class: 'name' }, coloring.label), ...coloring.legend());
 }
 
-// What is chosen: neurons of one map; on the other, how many of their objects each neuron has.
+// What is chosen: neurons of one map; on the other, how many of their points each neuron has.
 let chosen = { m: A, neurons: new Set() };
 function choose(m, neurons) {
   chosen = { m, neurons: new Set(neurons) };
@@ -111,7 +111,7 @@ function choose(m, neurons) {
   other.cells.forEach((cell, l) => cell.classList.toggle('dim', chosen.neurons.size > 0 && !reached.has(l)));
   sides[m].cells.forEach((cell) => cell.classList.remove('dim'));
   showPanel();
-  showObjects();
+  showPoints();
 }
 function arrivals() {
   const found = new Map();
@@ -124,16 +124,16 @@ function showPanel() {
   const { m, neurons } = chosen;
   const [here, there] = [sides[m], sides[1 - m]];
   const facts = h('dl', { class: 'facts' }, [['adjusted Rand index', content.adjusted_rand], ['mutual information, normalized', content.normalized_mutual_information],
-    ['objects', content.n_points], ['moved', content.n_moved]].map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, told(value)))));
+    ['points', content.n_points], ['moved', content.n_moved]].map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, told(value)))));
   if (!neurons.size) {
     byId('panel').replaceChildren(h('h2', { tabindex: -1 }, 'How far the maps agree'), facts,
-      h('p', { class: 'muted' }, `Each neuron of ${sides[A].name} is matched with one of ${sides[B].name} so that the pairs have the most objects in common. An object that is not at the match of its neuron has moved. Choose neurons on one map to see where their objects are on the other.`));
+      h('p', { class: 'muted' }, `Each neuron of ${sides[A].name} is matched with one of ${sides[B].name} so that the pairs have the most points in common. A point that is not at the match of its neuron has moved. Choose neurons on one map to see where their points are on the other.`));
     return;
   }
   const n = [...neurons].reduce((sum, j) => sum + here.neurons[j].hits, 0);
   const one = neurons.size === 1 ? [...neurons][0] : null;
   byId('panel').replaceChildren(
-    h('div', { class: 'title-row' }, h('h2', { tabindex: -1 }, one === null ? counted(neurons.size, 'neuron') : `Neuron ${one}`, h('span', { class: 'muted' }, ` of ${here.name} · ${counted(n, 'object')}`)),
+    h('div', { class: 'title-row' }, h('h2', { tabindex: -1 }, one === null ? counted(neurons.size, 'neuron') : `Neuron ${one}`, h('span', { class: 'muted' }, ` of ${here.name} · ${counted(n, 'point')}`)),
       button('Close', () => choose(m, []), { class: 'close' })),
     ...(one === null ? [] : [h('p', { class: 'exemplar-id' }, named(here.neurons[one].exemplar ?? '–'))]),
     h('h3', {}, `Where they are on ${there.name}`),
@@ -141,18 +141,18 @@ function showPanel() {
       h('td', { class: 'id' }, named(there.neurons[l].exemplar ?? '–')), h('td', {}, one !== null && matchOf[m][one]?.[0] === l ? 'its match' : ''), h('td', { class: 'number' }, `${told(own)} of ${told(there.neurons[l].hits)}`))))));
 }
 
-// Objects that moved, of the chosen neurons or all; then the others of the chosen neurons.
-const listed = content.objects.map(([id, a, b, code], k) => ({ id, at: [a, b], code, moved: k < content.n_moved, steps: content.steps[k] ?? null }));
+// Points that moved, of the chosen neurons or all; then the others of the chosen neurons.
+const listed = content.points.map(([id, a, b, code], k) => ({ id, at: [a, b], code, moved: k < content.n_moved, steps: content.steps[k] ?? null }));
 const inChoice = () => listed.filter(({ at, moved }) => (chosen.neurons.size ? chosen.neurons.has(at[chosen.m]) : moved));
 const classed = content.class_names.length > 0;
 const columnsOf = () => ['id', sides[A].name, sides[B].name, 'moved', ...(sides[B].lattice ? [`steps on ${sides[B].name}`] : []), ...(classed ? ['class'] : [])];
 const rowOf = ({ id, at, moved, steps, code }) => [id, ...at, moved ? 'yes' : 'no', ...(sides[B].lattice ? [steps] : []), ...(classed ? [content.class_names[code]] : [])];
-function showObjects() {
+function showPoints() {
   const found = inChoice();
   byId('moved-title').textContent = chosen.neurons.size ? 'Members of the selection' : 'Members that moved';
-  byId('moved-told').textContent = `${counted(found.length, 'object')}, those that moved farthest first${found.length > FIRST ? `; the first ${FIRST} are listed, the file has all` : ''}${listed.length < content.n_points ? ` (${whole.format(listed.length)} of the ${whole.format(content.n_points)} objects are on this page)` : ''}.`;
+  byId('moved-told').textContent = `${counted(found.length, 'point')}, those that moved farthest first${found.length > FIRST ? `; the first ${FIRST} are listed, the file has all` : ''}${listed.length < content.n_points ? ` (${whole.format(listed.length)} of the ${whole.format(content.n_points)} points are on this page)` : ''}.`;
   byId('table').replaceChildren(h('table', {}, h('thead', {}, h('tr', {}, columnsOf().map((name) => h('th', { scope: 'col' }, name)))),
-    h('tbody', {}, found.slice(0, FIRST).map((object) => h('tr', {}, rowOf(object).map((value, k) => h('td', { class: k === 0 ? 'id' : null },
+    h('tbody', {}, found.slice(0, FIRST).map((point) => h('tr', {}, rowOf(point).map((value, k) => h('td', { class: k === 0 ? 'id' : null },
       k === 0 ? named(value) : k < 3 ? goTo(k - 1, value) : typeof value === 'number' ? told(value) : named(value ?? '–'))))))));
 }
 
@@ -200,10 +200,10 @@ function setUp(m) {
   moveTo(0);
 }
 
-byId('lead').textContent = `Adjusted Rand index ${told(content.adjusted_rand)} · ${counted(content.n_moved, 'object')} of ${whole.format(content.n_points)} moved`;
+byId('lead').textContent = `Adjusted Rand index ${told(content.adjusted_rand)} · ${counted(content.n_moved, 'point')} of ${whole.format(content.n_points)} moved`;
 byId('tools').append(...regionTools());
 byId('hint').textContent = 'Click a neuron of either map, or move with the arrow keys and press Enter; Ctrl with a click or x adds one, Shift with dragging a rectangle of them; Escape clears.';
-byId('downloads').append(button('As TSV', () => download('compared.tsv', [tsvLine(columnsOf()), ...inChoice().map((object) => tsvLine(rowOf(object)))]), { id: 'download-moved' }));
+byId('downloads').append(button('As TSV', () => download('compared.tsv', [tsvLine(columnsOf()), ...inChoice().map((point) => tsvLine(rowOf(point)))]), { id: 'download-moved' }));
 byId('footer').textContent = 'Made with medianmap. This page holds all its data and asks no network for anything.';
 colorings.forEach((each, k) => {
   const input = h('input', { type: 'radio', name: 'coloring', value: each.key, checked: k === 0 });
