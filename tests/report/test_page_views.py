@@ -1,5 +1,6 @@
 """What the page is coloured by, several neurons at once, the plane, and pictures, in a real browser, offline."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -163,6 +164,15 @@ def test_twelve_classes_have_twelve_looks(write, visit, rng):
     assert sum(look.startswith("url(#style-") for look in looks) == 5
     for look in looks[7:]:
         assert page.locator(f"{look[4:-1]} path").count() == 1  # stripes
+
+
+def test_one_large_neuron_leaves_the_pies_of_the_others_legible(globins, write, visit):
+    neurons = [{**neuron, "hits": 1 if j else 1000} for j, neuron in enumerate(globins[0]["neurons"])]
+    labels = {**globins[0]["labels"], "counts": [[0, 1 if j else 1000] for j in range(12)]}
+    page = visit(write({**globins[0], "neurons": neurons, "labels": labels}))
+    radii = [float(r) for r in re.findall(r"a([\d.]+) ", page.get_attribute(".slice", "d"))][::2]
+    assert max(radii) / min(radii) == pytest.approx(1000**0.25, rel=0.01)  # areas go with the root of the points
+    assert "areas grow with the root" in page.inner_text("#legend")
 
 
 # --- several neurons --------------------------------------------------------------------------------------------------
