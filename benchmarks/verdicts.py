@@ -24,7 +24,6 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from medianmap import MedianNeuralGas, MedianSOM, as_dissimilarity
-from medianmap.core.neighborhood import usual_grid, usual_size
 from medianmap.core.plane import symmetrized
 from medianmap.datasets import (
     load_breast_cancer,
@@ -34,6 +33,7 @@ from medianmap.datasets import (
     simulate_chromosomes,
     simulate_protein_families,
 )
+from medianmap.estimators.parameters import usual_grid, usual_size
 from medianmap.explore import judged, remember, superclusters, two_best
 from medianmap.predict.assign_all import two_nearest
 from medianmap.predict.verdicts import novelty

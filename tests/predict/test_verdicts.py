@@ -9,8 +9,8 @@ from sklearn.metrics import roc_auc_score
 from support.maps import blob_distances
 
 from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, PrototypeClassifier, as_dissimilarity, load, save
-from medianmap.core.neighborhood import usual_grid, usual_size
 from medianmap.datasets import load_iris, simulate_chromosomes
+from medianmap.estimators.parameters import usual_grid, usual_size
 from medianmap.explore import border_points, judged, outliers, remember, two_best
 from medianmap.predict.assign_all import assign_all
 from medianmap.predict.queries import groups_of
@@ -193,7 +193,7 @@ def test_new_objects_are_compared_with_those_of_training(rng, tmp_path):
     assert roc_auc_score(np.arange(1200) >= 1000, score) > 0.99
     assert new.tolist() == (score > som.usual_["novelty"]).tolist()
     for row in rows[:1000]:
-        at = int(row["prototype"])
+        at = int(row["neuron"])
         known = [name for name in y[som.labels_ == at] if name is not None]
         assert row["majority"] == (max("ab", key=known.count) if known else "")
         if known:
@@ -243,3 +243,5 @@ def test_different_points_are_counted(rng):
     assert n_different(X) == n_different([tuple(x) for x in X]) == n_different(list(X)) == expected
     assert n_apart(cdist(X, X)) == expected
     assert n_different(["a", "b", "a"]) == 2
+    assert n_different([["a"], ["b"], ["a"]]) == 2
+    assert n_different(np.array([["a", 1], ["b", 2], ["a", 1]], object)) == 2

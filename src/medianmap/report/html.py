@@ -55,11 +55,11 @@ def page_content(
         check_count(members, "members")
     grid, training = facts["grid"], facts["training"]
     n_groups = 1 + max(neuron["group"] for neuron in facts["neurons"])
-    error = facts["quality"].get("topographic_error") if facts["n_prototypes"] > 1 else None
+    error = facts["quality"].get("topographic_error") if facts["n_neurons"] > 1 else None
     content: dict[str, Any] = {
         "title": str(title) if title is not None else f"{facts['map']} of {facts['n_points']} points",
         "map": facts["map"], "dissimilarity": str(facts["metric"] or "squared Euclidean distance"),
-        "n_points": facts["n_points"], "n_prototypes": facts["n_prototypes"],
+        "n_points": facts["n_points"], "n_neurons": facts["n_neurons"],
         "lattice": facts["lattice"] and {"kind": facts["lattice"], "grid": grid, "periodic": facts["periodic"]},
         "stress": _rounded(facts["stress"], 4), "edges_left_out": facts["edges_left_out"],
         "kind": "graph" if facts["lattice"] is None else "lattice",

@@ -227,13 +227,18 @@ def as_numbers(X: Any) -> NDArray[Any]:
 
 
 def n_different(X: Any) -> int:
-    """How many of the objects or vectors X are not the same as an earlier one; all of those that cannot be compared."""
-    rows = [row.tobytes() for row in X] if isinstance(X, np.ndarray) else X
+    """How many of the objects or vectors X are not the same as an earlier one."""
     try:
-        return len(set(rows))
-    except TypeError:
-        rows = [row.tobytes() if isinstance(row, np.ndarray) else repr(row) for row in rows]
-        return len(set(rows))
+        return len({_same(each) for each in X})
+    except TypeError:  # what has no hash may have a text
+        return len({repr(each) for each in X})
+
+
+def _same(each: Any) -> Any:
+    """Equal for equal objects, with a hash; of arrays the bytes."""
+    if isinstance(each, np.ndarray):
+        return tuple(each.tolist()) if each.dtype.kind == "O" else each.tobytes()
+    return each
 
 
 def n_apart(D: Any) -> int:
