@@ -21,8 +21,8 @@ MODULES = {
     "fit": {
         "demo": "Map the 630 globin sequences that come with medianmap.",
         "fit": "Fit a map to a file and write it to a folder.",
+        "arrange": "Lay chosen exemplars out on a grid.",
     },
-    "arrange": {"arrange": "Lay chosen exemplars out on a grid."},
     "predict": {"predict": "Place the points of a file on a map: neuron, exemplar, class."},
     "pictures": {
         "report": "Write an HTML report about a model.",
