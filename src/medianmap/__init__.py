@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .readers import read
     from .refine.arrangement import arrange
     from .report import report
+    from .report.compare import compare
     from .sources import as_dissimilarity
     from .sources.all_pairs import all_pairs
 
@@ -57,6 +58,7 @@ _NAMES = {
     ".explore.stability": ("uncertainty",),
     ".explore.width_front": ("width_front",),
     ".report": ("report",),
+    ".report.compare": ("compare",),
     ".datasets": (
         "load_breast_cancer", "load_chromosomes", "load_globins", "load_iris", "simulate_chromosomes",
         "simulate_protein_families",
@@ -67,9 +69,9 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [  # noqa: RUF022
     "__version__", "BatchKMeans", "BatchNeuralGas", "BatchSOM", "MedianKMeans", "MedianNeuralGas", "MedianSOM",
     "PatchClusterer", "PrototypeClassifier", "RelationalKMeans", "RelationalNeuralGas", "RelationalSOM",
-    "all_pairs", "arrange", "as_dissimilarity", "beta_path", "check_dissimilarity", "k_path", "label_report", "load",
-    "load_breast_cancer", "load_chromosomes", "load_globins", "load_iris", "read", "report", "save",
-    "simulate_chromosomes", "simulate_protein_families", "uncertainty", "width_front",
+    "all_pairs", "arrange", "as_dissimilarity", "beta_path", "check_dissimilarity", "compare", "k_path",
+    "label_report", "load", "load_breast_cancer", "load_chromosomes", "load_globins", "load_iris", "read", "report",
+    "save", "simulate_chromosomes", "simulate_protein_families", "uncertainty", "width_front",
 ]  # fmt: skip
 
 # What lower folders ask of higher ones beside the public names, see utils/loading.py.

@@ -24,13 +24,14 @@ from medianmap.core.quality import torn_links
 from medianmap.datasets import load_iris
 from medianmap.report.plots import MapDisplay, TopologyDisplay, TrainingDisplay, UMatrixDisplay
 from medianmap.report.plots.shapes import (
-    NAMED,
     cell_polygons,
     pie_polygons,
+    pie_radii,
     slices,
     text_color,
     u_matrix_cells,
 )
+from medianmap.utils.palette import RAMPS
 
 
 @pytest.fixture
@@ -106,21 +107,27 @@ def test_slices_of_pies_have_the_areas_of_their_shares():
     assert pie_polygons(np.zeros((1, 2)), np.zeros(1), np.ones((1, 1)))[0] == []
 
 
-def test_seven_classes_have_colours_and_the_rest_one(rng):
-    shares, hits = rng.dirichlet(np.ones(10), size=6), rng.integers(1, 9, size=6).astype(float)
+def test_twenty_one_classes_have_styles_and_the_rest_one(rng):
+    shares, hits = rng.dirichlet(np.ones(24), size=6), rng.integers(1, 9, size=6).astype(float)
     shares[2] = 0
-    cut = slices(shares, hits, [f"c{k}" for k in range(10)])
+    cut = slices(shares, hits, [f"c{k}" for k in range(24)])
     weight = hits @ shares
     rest = sorted(np.argsort(weight)[:3])
-    kept = [k for k in range(10) if k not in rest]
+    kept = [k for k in range(24) if k not in rest]
     assert cut.names == [*(f"c{k}" for k in kept), "3 other classes", "not labelled"]
-    np.testing.assert_allclose(cut.shares[:, :7], shares[:, kept])
-    np.testing.assert_allclose(cut.shares[:, 7], shares[:, rest].sum(axis=1))
+    np.testing.assert_allclose(cut.shares[:, :21], shares[:, kept])
+    np.testing.assert_allclose(cut.shares[:, 21], shares[:, rest].sum(axis=1))
     np.testing.assert_allclose(cut.shares.sum(axis=1), 1)
-    assert len(set(cut.colors)) == 9
-    few = slices(shares[[0]], hits[[0]], range(10)).names
+    assert len(set(cut.styles)) == 23
+    few = slices(shares[[0]], hits[[0]], range(24)).names
     assert "not labelled" not in few
-    assert len(set(NAMED)) == 7
+
+
+def test_one_large_neuron_leaves_the_others_legible():
+    radii = pie_radii(np.array([1000.0, 10, 1, 0]))
+    np.testing.assert_allclose(radii[:3] ** 4 * 1000, [1000, 10, 1])  # areas go with the root of the points
+    assert radii[2] > 0.15
+    assert radii[3] == 0
 
 
 def test_numbers_are_readable_on_their_cells():
@@ -149,15 +156,37 @@ def test_map_display_draws_each_colouring(plt, iris_map, tmp_path):
         assert len(display.ax_.collections) == 1  # all cells are one collection
         written(display, tmp_path / f"{color}.png")
     words = [text.get_text() for text in MapDisplay.from_estimator(som).ax_.texts]
-    assert words == [f"{h:g}" if h else "" for h in som.hits_]
+    assert words == [*(f"{h:g}" if h else "" for h in som.hits_), *"0123", *"01234"]  # rows and columns from 0
+
+
+def test_plots_have_the_colours_of_the_page_by_day(plt, iris_map):
+    som, X, _ = iris_map
+    for display in (MapDisplay.from_estimator(som, X, color="quality"), UMatrixDisplay.from_estimator(som)):
+        cells = display.cells_
+        values = np.asarray(cells.get_array())
+        drawn = cells.to_rgba([values.min(), values.max()])[:, :3]
+        ends = [
+            [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)] for color in (RAMPS["light"][0], RAMPS["light"][-1])
+        ]
+        np.testing.assert_allclose(drawn, ends, atol=0.01)  # the most is the darkest
+
+
+def test_stripes_and_dots_are_drawn_on_classes_that_share_a_colour(plt, iris_map):
+    som, X, _ = iris_map
+    names = [f"{k % 16:02d}" for k in range(len(X))]
+    display = MapDisplay.from_estimator(som, X, names, color="labels")
+    legend = display.ax_.get_legend()
+    hatches = [handle.get_hatch() for handle in legend.legend_handles]
+    assert [bool(hatch) for hatch in hatches] == [False] * 7 + [True] * 9
+    assert hatches[7] != hatches[14]
+    assert {each.get_hatch() for each in display.ax_.collections if each.get_hatch()} == set(hatches[7:])
 
 
 def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
     som, X, y = iris_map
-    P = structure.prototype_dissimilarities(som)
-    groups = structure.superclusters(P, 4, hits=som.hits_).groups
     display = MapDisplay.from_estimator(som, color="superclusters", n_groups=4)
-    assert [text.get_text() for text in display.ax_.texts] == [str(g + 1) for g in groups]
+    groups = structure.superclusters(structure.prototype_dissimilarities(som), 4, hits=som.hits_).groups
+    assert [text.get_text() for text in display.ax_.texts[:20]] == [str(g + 1) for g in groups]
     colors = [tuple(c) for c in display.cells_.get_facecolors()]
     assert len(set(colors)) == 4
     assert all((colors[a] == colors[b]) == (groups[a] == groups[b]) for a in range(20) for b in range(20))
@@ -169,7 +198,7 @@ def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
     np.testing.assert_array_equal(pies.values, shares)
     assert [text.get_text() for text in pies.ax_.get_legend().get_texts()] == classes.tolist()
     drawn = sum(area(path.vertices[:-1]) for path in pies.pies_.get_paths())
-    assert drawn == pytest.approx(np.pi * 0.46**2 * (som.hits_ / som.hits_.max()).sum(), rel=0.01)
+    assert drawn == pytest.approx(np.pi * 0.46**2 * np.sqrt(som.hits_ / som.hits_.max()).sum(), rel=0.01)
     written(pies, tmp_path / "pies.png")
 
 
@@ -214,7 +243,7 @@ def test_topology_display(plt, rng, tmp_path):
         assert [text.get_text() for text in display.ax_.texts] == [str(k) for k in range(9)]
         radii = display.radii()
         top, low = gas.hits_.argmax(), gas.hits_.argmin()
-        assert (radii[low] / radii[top]) ** 2 == pytest.approx(gas.hits_[low] / gas.hits_[top])
+        assert (radii[low] / radii[top]) ** 4 == pytest.approx(gas.hits_[low] / gas.hits_[top])
     written(display, tmp_path / "topology.png")
     plain = TopologyDisplay.from_estimator(gas, X)
     assert len(plain.nodes_.get_paths()) == 9

@@ -29,9 +29,10 @@ from medianmap.core.quality import topographic_error
 from medianmap.estimators.base import BaseMap
 from medianmap.explore import judged, superclusters, two_best
 from medianmap.report.exemplars import alphabet_of, exemplar_drawings
-from medianmap.report.html import PER_LISTED, RAMPS, caps, embedded, n_bytes, render
+from medianmap.report.html import PER_LISTED, caps, embedded, n_bytes, render
 from medianmap.report.summary import summarize, written
 from medianmap.sources import as_dissimilarity
+from medianmap.utils.palette import RAMPS
 
 IRIS = load_iris()
 SPECIES = [str(name) for name in IRIS.target_names[IRIS.target]]
@@ -68,7 +69,8 @@ def test_neurons_of_a_lattice_by_brute_force(som, D):
         assert neuron["quality"] == pytest.approx(D[at, w[j]].mean(), **ROUNDED)
         assert neuron["u"] == pytest.approx(D[w[j], w[touching]].mean(), **ROUNDED)
         share = [np.mean([SPECIES[i] == name for i in at]) for name in content["class_names"]]
-        assert content["classes"]["shares"][j] == pytest.approx(share, abs=1e-4)
+        counts = dict(zip(*[iter(content["labels"]["counts"][j])] * 2, strict=True))
+        assert counts == {c: n for c, n in enumerate(np.array(share) * len(at)) if n}
         assert neuron["purity"] == pytest.approx(max(share), **ROUNDED)
         assert neuron["majority"] == content["class_names"][int(np.argmax(share))]
     assert content["n_points"] == 150
@@ -215,7 +217,7 @@ def test_the_other_maps(som, D, rng):
     expected = classifier.classes_[classifier.prototype_labels_.argmax(axis=1)]
     assert [neuron["predicts"] for neuron in told["neurons"]] == expected.tolist()
     assert sum(c < 0 for members in told["members"] for c in members["classes"]) == 75
-    assert page_shows(classifier, IRIS.data, y=[""] * 150)["classes"] is None
+    assert page_shows(classifier, IRIS.data, y=[""] * 150)["labels"] is None
 
     one = page_shows(BatchSOM((1, 1), n_epochs=2).fit(IRIS.data), IRIS.data)
     assert one["neurons"][0]["hits"] == 150

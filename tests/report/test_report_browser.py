@@ -79,6 +79,14 @@ def as_rgb(fill):
     return [int(fill[k : k + 2], 16) for k in (1, 3, 5)]
 
 
+def shares_of(column, K):
+    """(K, C) shares of the values of a column, from its counts."""
+    shares = np.zeros((K, len(column["values"])))
+    for j, flat in enumerate(column["counts"]):
+        shares[j, flat[::2]] = flat[1::2]
+    return shares / np.maximum(shares.sum(axis=1, keepdims=True), 1)
+
+
 def test_colourings_paint_the_numbers(globins, globin_page, visit):
     content, _ = globins
     page = visit(globin_page)
@@ -96,18 +104,20 @@ def test_colourings_paint_the_numbers(globins, globin_page, visit):
             page.check(f"input[value={key}]")
             fills = page.eval_on_selector_all(".cell", "all => all.map(c => c.getAttribute('fill'))")
             for neuron, fill in zip(neurons, fills, strict=True):
-                assert as_rgb(fill) == pytest.approx(ramp(content, theme, (neuron[key] - low) / (high - low)), abs=1.01)
+                share = (neuron[key] - low) / (high - low)
+                share = np.sqrt(share) if key == "hits" else share
+                assert as_rgb(fill) == pytest.approx(ramp(content, theme, share), abs=1.01)
         page.check("input[value=group]")
         fills = page.eval_on_selector_all(".cell", "all => all.map(c => c.getAttribute('fill'))")
-        assert fills == [content["groups"]["colors"][n["group"]] for n in neurons]
+        assert fills == [content["styles"][n["group"]][0] for n in neurons]
         page.click("#theme")
     page.check("input[value=labels]")
     fills = page.eval_on_selector_all(".cell", "all => all.map(c => c.getAttribute('fill'))")
-    classes = content["classes"]
-    assert fills == [classes["colors"][int(np.argmax(row))] for row in classes["shares"]]
-    used = [k for k in range(len(classes["colors"])) if any(row[k] for row in classes["shares"])]
+    shares = shares_of(content["labels"], len(neurons))
+    assert fills == [content["styles"][int(np.argmax(row))][0] for row in shares]
+    used = [k for k in range(shares.shape[1]) if shares[:, k].any()]
     assert page.eval_on_selector_all(".slice", "all => all.map(p => +p.dataset.class)") == used
-    assert page.locator("#legend .key").all_text_contents() == classes["names"]
+    assert page.locator("#legend .key bdi").all_text_contents() == content["labels"]["values"]
 
 
 def test_the_least_sure_points_lead_to_the_two_neurons_they_are_between(globins, globin_page, visit):
@@ -245,6 +255,9 @@ def test_the_verdict_and_the_torn_links(globins, globin_page, visit):
     page.click(f"#n{j}")  # the line that ends there is in nobody's way
     assert page.inner_text("#panel h2").startswith(f"Neuron {j}")
     page.uncheck("#show-torn")
+    own = [link for link in torn if j in link[:2]]
+    assert page.locator(".torn").count() == len(own) < len(torn)  # those of the chosen neuron stay
+    page.keyboard.press("Escape")
     assert page.locator(".torn").count() == 0
 
 
@@ -410,7 +423,7 @@ def test_component_planes_and_mixtures(write, visit):
         assert iris.feature_names[k] in page.inner_text("#legend")
     page.check("input[value=hits]")
     assert not page.is_visible("#feature")
-    j = int(np.argmin([max(row) for row in content["classes"]["shares"]]))
+    j = int(np.argmin(shares_of(content["labels"], 6).max(axis=1)))
     page.click(f"#n{j}")
     told = page.locator(".mixture .key").all_text_contents()
     assert len(told) == 2
@@ -465,7 +478,7 @@ def test_layers_and_given_distances(name, write, visit):
     within = [a for a, b, _ in content["edges"] if name == "star" or a // 6 == b // 6]
     assert sum(walls) == len(within)
     page.click("#n5")
-    where = {"layers": " · layer 1, row 2, column 3", "star": ""}[name]
+    where = {"layers": " · layer 0, row 1, column 2", "star": ""}[name]
     assert page.inner_text("#panel h2") == f"Neuron 5{where}"
     joined = {b if a == 5 else a for a, b, _ in content["edges"] if 5 in (a, b)}
     assert {int(text.removeprefix("neuron ")) for text in first_column(page, 1)} == joined

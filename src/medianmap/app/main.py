@@ -21,12 +21,13 @@ MODULES = {
     "fit": {
         "demo": "Map the 630 globin sequences that come with medianmap.",
         "fit": "Fit a map to a file and write it to a folder.",
+        "arrange": "Lay chosen exemplars out on a grid.",
     },
-    "arrange": {"arrange": "Lay chosen exemplars out on a grid."},
     "predict": {"predict": "Place the points of a file on a map: neuron, exemplar, class."},
     "pictures": {
         "report": "Write an HTML report about a model.",
         "plot": "Plot a model: hits, U-matrix, labels, topology, training and more.",
+        "compare": "Compare two maps of the same points on one HTML page.",
     },
     "path": {"path": "Compare maps of several numbers of neurons."},
     "dissimilarities": {
@@ -34,8 +35,8 @@ MODULES = {
         "distances": "Compute the dissimilarities between all pairs of points.",
     },
     "representatives": {"representatives": "Find the medoid of each cluster."},
-    "compile": {"compile": "Compile the inner loops now, so that the first fit need not."},
     "about": {
+        "compile": "Compile the inner loops now, so that the first fit need not.",
         "info": "Show what a model file contains.",
         "metrics": "List the metrics and their parameters.",
     },

@@ -348,7 +348,7 @@ def _check_threads(context: click.Context, _: click.Parameter, n: int | None) ->
     return n
 
 
-def _model_in(context: click.Context, _: click.Parameter, path: Path) -> Path:
+def model_in(context: click.Context, _: click.Parameter, path: Path) -> Path:
     """The model in a folder that `medianmap fit` wrote; a file is the model itself."""
     if path.is_dir() and not (path / MODEL).exists():
         raise FileNotFoundError(
@@ -357,7 +357,7 @@ def _model_in(context: click.Context, _: click.Parameter, path: Path) -> Path:
     return path / MODEL if path.is_dir() else path
 
 
-model_argument = click.argument("model", type=click.Path(path_type=Path), callback=_model_in)
+model_argument = click.argument("model", type=click.Path(path_type=Path), callback=model_in)
 force_option = click.option("--force", is_flag=True, help="Replace the files of an earlier run in the folder.")
 
 

@@ -317,7 +317,7 @@ def spelled(params: Mapping[str, Any]) -> Respelling | None:
 
 def _matrix(matrix: Any, alphabet: Any) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
     if isinstance(matrix, str):
-        return _named_matrix(matrix)
+        return named_matrix(matrix)
     letters, scores = alphabet_named(alphabet), np.asarray(matrix, float)
     if letters is None or scores.shape != (len(letters), len(letters)):
         raise ValueError(f"matrix has shape {scores.shape}; a matrix of your own needs alphabet, its letters in order.")
@@ -325,7 +325,8 @@ def _matrix(matrix: Any, alphabet: Any) -> tuple[tuple[Any, ...], NDArray[np.flo
 
 
 @cache
-def _named_matrix(name: str) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+def named_matrix(name: str) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    """The letters of a named table of scores, and the table."""
     if name.upper() == "BLOSUM62":
         return _blosum62()
     matrices = require("Bio.Align.substitution_matrices", "bio", f"The substitution matrix {name!r}")

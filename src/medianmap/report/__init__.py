@@ -38,12 +38,19 @@ class Report:
 
         write_text(path, self.html)
 
-    def _repr_html_(self) -> str:
-        """The page in a frame of its own, which can neither read nor change the notebook around it."""
+    def frame(self, height: int = 860) -> str:
+        """The page as one HTML element, to be put into another page: a frame that neither reads nor changes it.
+
+        height : of the frame, in pixels.
+        """
         return (
             '<iframe title="Report of a map" sandbox="allow-scripts allow-downloads" '
-            f'style="width:100%;height:860px;border:0" srcdoc="{escape(self.html)}"></iframe>'
+            f'style="width:100%;height:{int(height)}px;border:0" srcdoc="{escape(self.html)}"></iframe>'
         )
+
+    def _repr_html_(self) -> str:
+        """The page in a notebook."""
+        return self.frame()
 
     def __repr__(self) -> str:
         return f"<Report: {self.content['title']}>"
@@ -68,8 +75,8 @@ def report(
     members : most members listed per prototype; None lists as many as a page below 5 MB can hold
     points : `medianmap.explore.two_best(model, X)`, where it is computed already
     sure : `medianmap.uncertainty(model, X)`: how sure points are by resamples, in the place of their margins
-    metadata : what else is known of the points, for the lists of members: a dictionary of columns (N,), or a frame;
-        like y, a frame or Series with ids as its index is put in the order of the points
+    metadata : what else is known of the points, to colour the map by and for the lists of members: a dictionary of
+        columns (N,), or a frame; like y, a frame or Series with ids as its index is put in the order of the points
 
     Returns
     -------

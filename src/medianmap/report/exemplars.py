@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..explore import component_planes
+from ..metrics.alignment import named_matrix
 from ..metrics.registry import bind
-from ..sources.base import FloatArray
+from ..sources.base import FloatArray, IntArray
 
 # What all exemplars of a page may take together, and one of them at most and at least.
 ALL_BYTES, MOST_LETTERS, LEAST_LETTERS = 1_000_000, 20_000, 200
@@ -20,6 +21,12 @@ MOST_FEATURES = 40
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # This many numbers give a quantile well enough for a drawing.
 SAMPLED_NUMBERS = 20_000_000
+
+# A logo: so many columns of a prototype, from so many of its members at most and at least; letters of a smaller share
+# are left out. All alignments together fill at most so many cells, about a second, and so many at a time.
+LOGO_COLUMNS, MOST_ALIGNED, LEAST_ALIGNED, LEAST_SHARE = 10, 30, 3, 0.08
+ALL_CELLS, CELLS_AT_ONCE = 100_000_000, 10_000_000
+GAP = -5.0
 
 NUCLEOTIDES, AMBIGUOUS = set("ACGTU"), set("NRYSWKMBDHV-.*")
 RESIDUES = set("ACDEFGHIKLMNPQRSTVWYBJOUXZ-.*")
@@ -114,3 +121,124 @@ def feature_quantiles(X: Any, M: int) -> FloatArray:
         if len(column):
             Q[k] = np.quantile(column, QUANTILES)
     return Q
+
+
+# --- logos: what the members of a prototype have in common, and others have not
+
+
+def logos(
+    exemplars: Sequence[str], members: Sequence[Sequence[str]], alphabet: str
+) -> list[dict[str, Any] | None] | None:
+    """Of each prototype the LOGO_COLUMNS places of its sequence that tell its members best from all others.
+
+    A column with shares f of its letters has the height sum f log2(f / g), g being the shares in all sequences, times
+    the share of members that have a letter there; each letter has its share of the height.
+
+    exemplars : sequences of the prototypes. members : of each prototype its sequences, nearest first.
+
+    Returns start (counted from 1), n (members compared) and columns, texts such as "L54V20": letters with heights of
+    at most 99, a whole column that all others lack. None of a prototype with fewer than LEAST_ALIGNED members, and None
+    altogether where the alignments would take too long.
+    """
+    cells = np.zeros(MOST_ALIGNED, np.int64)  # of the alignments with the m-th members
+    for w, own in zip(exemplars, members, strict=True):
+        cells[: len(own)] += [len(w) * len(each) for each in own[:MOST_ALIGNED]]
+    most = int((np.cumsum(cells) <= ALL_CELLS).sum())
+    if most < LEAST_ALIGNED:
+        return None
+    chosen = [own[:most] if len(own) >= LEAST_ALIGNED else () for own in members]
+    letters = sorted(set().union(*exemplars, *(each for own in chosen for each in own)) - set("-."))
+    code = {letter: k for k, letter in enumerate(letters)}
+    first = [_coded(w, code) for w, own in zip(exemplars, chosen, strict=True) for _ in own]
+    second = [_coded(each, code) for own in chosen for each in own]
+    if not second:
+        return None
+    partners = _partners(first, second, _scores(letters, alphabet))
+    among = np.bincount(np.concatenate(second) + 1, minlength=len(letters) + 1)[1:] + 1.0
+    g, found, at = among / among.sum(), [], 0
+    for w, own in zip(exemplars, chosen, strict=True):
+        counts = np.zeros((len(w), len(letters)))
+        for k in range(at, at + len(own)):
+            has = np.flatnonzero(partners[k] >= 0)
+            has = has[second[k][partners[k][has]] >= 0]
+            counts[has, second[k][partners[k][has]]] += 1
+        at += len(own)
+        found.append(_logo(counts, len(own), g, letters, alphabet) if own else None)
+    return found
+
+
+def _logo(counts: FloatArray, n: int, g: FloatArray, letters: list[str], alphabet: str) -> dict[str, Any]:
+    """The best window of counts (L, A) of letters among n members; see `logos`."""
+    total = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    f = counts / total
+    bits = np.where(f > 0, f * np.log2(np.maximum(f, 1e-300) / g), 0.0).sum(axis=1) * counts.sum(axis=1) / n
+    width = min(LOGO_COLUMNS, len(bits))
+    start = int(np.convolve(bits, np.ones(width), "valid").argmax()) if width else 0
+    heights = f * np.clip(bits / np.log2(4 if alphabet == "dna" else 20), 0, 1)[:, None]
+    columns = [
+        "".join(f"{letters[a]}{99 * row[a]:.0f}" for a in np.argsort(-row, kind="stable") if f_row[a] >= LEAST_SHARE)
+        for row, f_row in zip(heights[start : start + width], f[start : start + width], strict=True)
+    ]
+    return {"start": start + 1, "n": n, "columns": columns}
+
+
+def _coded(text: str, code: dict[str, int]) -> IntArray:
+    """Numbers of the letters, -1 of gaps."""
+    return np.array([code.get(letter, -1) for letter in text], np.intp)
+
+
+def _scores(letters: list[str], alphabet: str) -> FloatArray:
+    """(A, A) scores of pairs of letters: BLOSUM62 of residues, 4 and -3 of nucleotides."""
+    S = np.where(np.eye(len(letters), dtype=bool), 4.0, -3.0)
+    if alphabet == "protein":
+        known, table = named_matrix("BLOSUM62")
+        at = [known.index(letter) if letter in known else known.index("X") for letter in letters]
+        S = table[np.ix_(at, at)]
+    return S
+
+
+def _partners(first: list[IntArray], second: list[IntArray], S: FloatArray) -> list[IntArray]:
+    """Of each pair of sequences, for the letters of the first their places in the second, -1 for a gap.
+
+    Sequences that all have one length are rows of an alignment already. Others are aligned from end to end, pairs of
+    about one length at once.
+    """
+    if len({len(each) for each in (*first, *second)}) == 1:
+        return [np.arange(len(each)) for each in first]
+    partners: list[IntArray] = [np.empty(0, np.intp)] * len(first)
+    order = sorted(range(len(first)), key=lambda k: (len(first[k]), len(second[k])))
+    while order:
+        longest = max(len(first[order[-1]]), *(len(second[k]) for k in order[-64:]), 1)
+        take = order[-max(1, min(len(order), 64, CELLS_AT_ONCE // longest**2)) :]
+        del order[-len(take) :]
+        for k, found in zip(take, _aligned([first[k] for k in take], [second[k] for k in take], S), strict=True):
+            partners[k] = found
+    return partners
+
+
+def _aligned(first: list[IntArray], second: list[IntArray], S: FloatArray) -> list[IntArray]:
+    """H[i, j] = max(H[i-1, j-1] + S, H[i-1, j] + GAP, H[i, j-1] + GAP) of all pairs at once, a row at a time.
+
+    Along a row the last term is a running maximum: H[i, j] - GAP j does not fall.
+    """
+    B, n, m = len(first), np.array([len(a) for a in first]), np.array([len(b) for b in second])
+    A, C = np.zeros((B, n.max()), np.intp), np.zeros((B, m.max()), np.intp)
+    for k, (a, b) in enumerate(zip(first, second, strict=True)):
+        A[k, : len(a)], C[k, : len(b)] = a, b
+    slope = GAP * np.arange(C.shape[1] + 1)
+    H, moves = np.tile(slope, (B, 1)), np.zeros((A.shape[1], B, C.shape[1]), np.int8)
+    for i in range(A.shape[1]):
+        diagonal, up = H[:, :-1] + S[A[:, i, None], C], H[:, 1:] + GAP
+        row = np.column_stack([np.full(B, GAP * (i + 1)), np.maximum(diagonal, up)])
+        row = np.maximum.accumulate(row - slope, axis=1) + slope
+        moves[i] = np.where(row[:, 1:] <= diagonal + 1e-6, 0, np.where(row[:, 1:] <= up + 1e-6, 1, 2))
+        H = row
+    partner = np.full(A.shape, -1)
+    at, to, every = n - 1, m - 1, np.arange(B)  # the way back, from the ends
+    while len(on := every[(at >= 0) & (to >= 0)]):
+        move = moves[at[on], on, to[on]]
+        here = on[move == 0]
+        partner[here, at[here]] = to[here]
+        at[on[move != 2]] -= 1
+        to[on[move != 1]] -= 1
+    return [partner[k, : n[k]] for k in range(B)]

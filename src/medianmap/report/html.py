@@ -15,24 +15,29 @@ import numpy as np
 
 from ..sources.base import IntArray
 from ..utils.checks import check_count
-from ..utils.palette import FILLS
+from ..utils.palette import OTHERS, RAMPS, STYLES, UNLABELLED
 from .exemplars import numbers
+from .members import by_number
 from .order import EXPLAINED
-from .plots.shapes import slices
 from .summary import plain
 
 # A page can be mailed; members get the bytes that the rest does not need.
-PAGE_BYTES, PAGE_ITSELF = 4_800_000, 120_000
+PAGE_BYTES, PAGE_ITSELF = 4_800_000, 140_000
 # Bytes of a listed member beside its id: its dissimilarity, its class, commas.
 PER_LISTED = 16
 PER_VALUE = 6  # and of each value of its metadata, a number of a list
-# Colours of quantities: even steps of lightness, further from the background of the page as they grow.
-RAMPS = {
-    "light": ["#eef5ec", "#c4e3cf", "#8bcabf", "#53a9b2", "#3a83a2", "#345c8b", "#33376b", "#251c45"],
-    "dark": ["#25333b", "#264a5a", "#2a6478", "#378091", "#559da3", "#82bab1", "#b8d6c1", "#f0f3d8"],
-}
+# A column of more different values than this is listed, but no colour scheme; of more numbers, no classes. Numbers of
+# no more different values than the last may well be names of classes.
+MOST_CLASSES, MOST_NUMBERS, FEW = 1000, 200, 8
+# Words in a column of numbers, such as "unknown", which count as missing.
+MOST_WORDS = 3
 # The scripts of the page, in the order in which they need each other.
-SCRIPTS = ("basics", "colors", "map", "view", "exemplar", "panel", "search", "table", "about", "start")
+SCRIPTS = (
+    "basics", "colors", "geometry", "regions", "map", "columns", "pies", "legend", "exemplar", "glimpse", "view",
+    "selection", "panel", "search", "plane", "picture", "table", "about", "start",
+)  # fmt: skip
+# Those of a page that compares two maps.
+COMPARED = ("basics", "colors", "geometry", "regions", "compare")
 # "<", ">" and "&" open or end markup, the two separators end lines of scripts, lone surrogates have no UTF-8.
 _DANGEROUS = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
@@ -74,7 +79,10 @@ def page_content(
                 for each in facts["certainty"]["least_sure"]
             ],
         },
-        "groups": {"n": n_groups, "colors": list(FILLS[:n_groups])},
+        "groups": {"n": n_groups, "why": facts["groups"]["why"]},
+        "outliers": _scored(facts["outliers"]), "borders": _scored(facts["borders"]),
+        "n_outliers": facts["n_outliers"], "n_border_points": facts["n_border_points"],
+        "styles": [list(style) for style in (*STYLES, OTHERS, UNLABELLED)],
         "neurons": [_neuron(neuron, bool(facts["classes"])) for neuron in facts["neurons"]],
         "edges": [[a, b, _rounded(d), *count] for a, b, d, *count in facts["edges"]],
         "exemplars": facts["exemplars"],
@@ -84,16 +92,25 @@ def page_content(
         "health": None if health is None else health.as_dict() if hasattr(health, "as_dict") else dict(health),
         "settings": {str(name): plain(value) for name, value in (settings or {}).items()},
         "parameters": facts["parameters"], "versions": facts["versions"], "ramps": RAMPS,
-        "columns": facts["columns"], "classes": None, "class_names": [each["class"] for each in facts["classes"]],
+        "class_names": [each["class"] for each in facts["classes"]], "labels": None, "columns": [],
+        "plane": _plane(facts["plane"]),
     }  # fmt: skip
-    if facts["classes"]:  # their names and colours, and of each neuron their shares
-        shares = np.array([neuron["shares"] for neuron in facts["neurons"]])
-        points = np.array([neuron["points"] for neuron in facts["neurons"]], np.float64)
-        cut = slices(shares, points, content["class_names"])
-        rows = [numbers(row, 4) for row in cut.shares]
-        content["classes"] = {"names": cut.names, "colors": cut.colors, "shares": rows}
-    n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * facts["n_neurons"]
-    content["members"], content["listed"] = _listed(facts["members"], n_free, members, len(facts["columns"]))
+    fields, texts = facts["members"], 0
+    if facts["classes"]:
+        content["labels"] = _column("Labels", content["class_names"], [each["classes"] for each in fields])
+    for k, column in enumerate(facts["columns"]):
+        codes = [each["columns"][k] for each in fields]
+        content["columns"].append(_column(column["name"], column["values"], codes))
+    n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * len(facts["neurons"])
+    if all("texts" in each for each in fields):
+        texts = n_bytes([each["texts"] for each in fields])
+    for room in (n_free - texts, n_free):  # texts of the members come where all else has room
+        content["members"], content["listed"] = _listed(fields, room, members, len(facts["columns"]))
+        if content["listed"]["complete"]:
+            break
+    if texts and room < n_free and content["listed"]["complete"]:
+        for shown, each in zip(content["members"], fields, strict=True):
+            shown["texts"] = each["texts"]
     return content
 
 
@@ -109,6 +126,45 @@ def _neuron(neuron: dict[str, Any], labelled: bool) -> dict[str, Any]:
     if "class" in neuron:
         shown["predicts"] = neuron["class"]
     return shown
+
+
+def _scored(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [each | {"score": _rounded(each["score"], 4)} for each in points]
+
+
+def _column(name: str, values: list[str], codes: list[list[int]]) -> dict[str, Any]:
+    """A column by which the map can be coloured; codes are the numbers of the members' values, -1 where they have none.
+
+    kind : "numbers", "classes", or "text", which is listed alone. counts : of each prototype [code, members, ...], None
+    where there are too many values to be classes. means : of numbers at each prototype, and missing, how many points
+    have none.
+    """
+    words = [by_number(value)[0] for value in values]
+    numeric = sum(words) <= min(MOST_WORDS, len(words) - 2)
+    kind = "numbers" if numeric and len(values) > FEW else "classes" if len(values) <= MOST_CLASSES else "text"
+    column: dict[str, Any] = {"name": name, "values": values, "kind": kind, "numeric": numeric, "counts": None}
+    tables = [np.unique([code for code in own if code >= 0], return_counts=True) for own in codes]
+    if len(values) <= (MOST_NUMBERS if kind == "numbers" else MOST_CLASSES):
+        column["counts"] = [np.column_stack(table).astype(int).ravel().tolist() for table in tables]
+    if numeric:
+        x = np.array([np.nan if word else float(value) for word, value in zip(words, values, strict=True)])
+        means, missing = [], 0
+        for own in codes:
+            known = [x[code] for code in own if code >= 0 and not words[code]]
+            means.append(_rounded(float(np.mean(known))) if known else None)
+            missing += len(own) - len(known)
+        column |= {"means": means, "missing": missing}
+    return column
+
+
+def _plane(plane: dict[str, Any]) -> dict[str, Any]:
+    """Places in thousandths of the longer side."""
+    places = [each[:2] for each in plane["places"]]
+    if plane["correlation"] is not None:
+        z = np.array([each[2:] for each in plane["places"]])
+        z = np.round(1000 * (z - z.min(axis=0)) / np.ptp(z, axis=0).max()).astype(int)
+        places = [[*each, *xy] for each, xy in zip(places, z.tolist(), strict=True)]
+    return {"correlation": _rounded(plane["correlation"], 2), "places": places}
 
 
 def _rounded(value: float | None, digits: int = 6) -> float | None:
@@ -162,20 +218,20 @@ def caps(
 
 
 def render(content: dict[str, Any]) -> str:
-    """The page of what `page_content` returned, as text to be written in UTF-8.
+    """The page of what `page_content` or `compared` returned, as text to be written in UTF-8.
 
     The browser runs and styles nothing but the texts whose hashes its policy names; ids, labels and titles are data.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    style, script = _style_and_script()
+    style, script = _style_and_script(COMPARED if "maps" in content else SCRIPTS)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(_read("report.html.jinja")).render(
         title=content["title"].encode("utf-8", "replace").decode(),  # no file can hold lone surrogates
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
-        style=Markup(style), script=Markup(script), content=Markup(embedded(content)),
+        style=Markup(style), script=Markup(script), compared="maps" in content, content=Markup(embedded(content)),
     )  # fmt: skip
     return page + "\n"
 
@@ -200,7 +256,7 @@ def _read(name: str) -> str:
 
 
 @cache
-def _style_and_script() -> tuple[str, str]:
+def _style_and_script(names: tuple[str, ...]) -> tuple[str, str]:
     """The style, and all scripts as one, in a scope of its own."""
-    scripts = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
+    scripts = "\n".join(_read(f"{name}.js") for name in names)
     return _read("report.css"), "(() => {\n'use strict';\n" + scripts + "})();\n"

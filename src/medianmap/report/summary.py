@@ -25,6 +25,7 @@ from ..sources.base import ALL, ExpensiveSource, FloatArray, IntArray
 from ..sources.computed import ROWS_PER_STEP, take
 from ..utils.threads import in_steps, limited
 from .exemplars import exemplar_drawings
+from .members import add_metadata, add_plane, add_texts, class_names, members_of
 from .order import add_order, price_of_order
 
 # Indices of order compare all pairs of points; of more points than this, a random sample is compared.
@@ -79,7 +80,7 @@ def summarize(
     points = two_best(model, X) if points is None else points
     if "outlier_score" not in (points.dtype.names or ()):
         points = judged(points, pairs)
-    names, classes = _names(fitted, X, ids, len(points)), _class_names(y, len(points))
+    names, classes = _names(fitted, X, ids, len(points)), class_names(y, len(points))
     with limited(1):  # the same bits everywhere
         _add_points(facts, fitted, points, names)
         _add_certainty(facts, points, names, sure)
@@ -110,8 +111,16 @@ def summarize(
             for neuron, group in zip(facts["neurons"], found.groups.tolist(), strict=True):
                 neuron["group"] = group
             facts["exemplars"] = exemplar_drawings(model, fitted, X)
-            facts["members"] = _members(points, names, codes, len(P))
-            _add_metadata(facts, points, metadata)
+            facts["members"] = members_of(points, names, codes, len(P))
+            add_texts(facts, points, X)
+            add_metadata(facts, points, metadata)
+            spread = np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).astype(np.intp))
+            if pairs is None:
+                add_plane(facts, fitted, points, None, spread)
+            elif isinstance(pairs, ComputedSource) and len(keep) < len(points):  # a few landmarks can place more
+                add_plane(facts, fitted, points, SubsetSource(pairs, spread), spread)
+            else:
+                add_plane(facts, fitted, points, sample, keep)
     return facts
 
 
@@ -207,15 +216,6 @@ def _names(fitted: Any, X: Any, ids: Sequence[str] | None, N: int) -> list[str]:
     if len(texts) != N:
         raise ValueError(f"There are {len(texts)} ids for {N} points; give one id per point.")
     return texts
-
-
-def _class_names(y: Any, N: int) -> list[str | None]:
-    """(N,) names of classes, None where a point has none."""
-    if y is None:
-        return [None] * N
-    if len(y) != N:
-        raise ValueError(f"There are {len(y)} labels in y for {N} points; give one per point, None where it has none.")
-    return [None if name is None or name != name or name == "" else str(name) for name in y]
 
 
 def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names: list[str]) -> None:
@@ -357,32 +357,6 @@ def _add_graph(facts: dict[str, Any], P: FloatArray, fitted: Any, points: NDArra
     facts["edges"] = [[int(a[e]), int(b[e]), float(S[a[e], b[e]]), int(count[e])] for e in kept]
     for neuron, (x, y), total, n in zip(facts["neurons"], z.tolist(), sums.tolist(), degree.tolist(), strict=True):
         neuron |= {"x": x, "y": y, "u": total / n if n else None}
-
-
-def _members(points: NDArray[Any], names: list[str], codes: IntArray | None, K: int) -> list[dict[str, Any]]:
-    """Of each prototype ids, dissimilarities, scores and classes (numbers, -1 without) of its points, nearest first."""
-    order = np.lexsort((points["dissimilarity"], points["prototype"]))
-    members = []
-    for here in np.split(order, np.searchsorted(points["prototype"][order], np.arange(1, K))):
-        listed = {"ids": [names[i] for i in here], "dissimilarities": points["dissimilarity"][here].tolist()}
-        listed |= {name: points[name][here].tolist() for name in ("outlier_score", "border_score")}
-        members.append(listed if codes is None else listed | {"classes": codes[here].tolist()})
-    return members
-
-
-def _add_metadata(facts: dict[str, Any], points: NDArray[Any], metadata: Any) -> None:
-    """facts["columns"]: name and distinct values of each; of each prototype the numbers of its members' values, -1 for
-    none, in the order of the members."""
-    order = np.lexsort((points["dissimilarity"], points["prototype"]))
-    cuts = np.searchsorted(points["prototype"][order], np.arange(1, len(facts["members"])))
-    facts["columns"] = []
-    for name in () if metadata is None else metadata:
-        values = _class_names(metadata[name], len(points))
-        number = {value: k for k, value in enumerate(sorted({each for each in values or () if each is not None}))}
-        codes = np.array([-1 if value is None else number[value] for value in values or ()], np.intp)
-        facts["columns"].append({"name": str(name), "values": list(number)})
-        for members, here in zip(facts["members"], np.split(order, cuts), strict=True):
-            members.setdefault("columns", []).append(codes[here].tolist())
 
 
 def plain(value: Any) -> Any:

@@ -26,7 +26,7 @@ def map_text(summary: dict[str, Any]) -> Text:
     for line in range(math.prod(layers) * rows):
         layer, r = divmod(line, rows)
         if layers and not r:
-            text.append(f"layer {layer + 1}\n\n", "bold")
+            text.append(f"layer {layer}\n\n", "bold")
         shift = " " * (CELL // 2 if summary["lattice"] == "hexagonal" and r % 2 else 0)
         cells = summary["neurons"][line * cols : (line + 1) * cols]
         for part in (0, 1):

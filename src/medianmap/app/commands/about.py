@@ -1,4 +1,4 @@
-"""`medianmap info`: what a model file holds; `medianmap metrics`: the metrics and their parameters."""
+"""`medianmap info`: what a model file holds; `metrics`: the metrics; `compile`: what the first fit would compile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..output import console, speaking
+from ...utils.kernels import compiling_told
+from ..output import close, console, speaking, watched
 from ..settings import model_argument
 
 if TYPE_CHECKING:
@@ -85,3 +86,24 @@ def _metrics_table(accepts: str, records: list[dict[str, Any]]) -> Table:
         about = Text("\n".join([record["summary"], *lines]))
         table.add_row(record["name"], about, record["symmetric"], record["extra"] or "")
     return table
+
+
+@click.command()
+@speaking
+def compile() -> None:
+    """Compile the inner loops now, so that the first fit need not.
+
+    Takes about a minute, once after installation: runs small fits of all maps and keeps what they compile on disk, as
+    every fit does. Useful where nobody should wait later, as in the recipe of a container image.
+
+    Example: medianmap compile
+    """
+    compiled: list[str] = []
+    with watched(), compiling_told(lambda name, k: compiled.append(name)):
+        from ..warm import warm
+
+        warm()
+    if compiled:
+        close(f"Compiled {len(compiled)} loops; fits of the usual kinds find them on disk.")
+    else:
+        close("Nothing had to be compiled: all loops of the usual fits are at hand.")

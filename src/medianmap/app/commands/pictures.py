@@ -1,4 +1,4 @@
-"""`medianmap report`: the HTML page of a saved model; `medianmap plot`: one picture of it."""
+"""`medianmap report`: the HTML page of a saved model; `plot`: one picture of it; `compare`: a page of two models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from ...report.plots import PICTURES, chosen_picture, plot_model
 from ..inputs import Given, data_of
 from ..output import close, is_stdout, note, speaking, watched
-from ..settings import CONFIG, model_argument, option, settings_beside
+from ..settings import CONFIG, model_argument, model_in, option, settings_beside
 
 ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
 DPI = 150
@@ -80,6 +80,71 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
     facts = summarize(fitted, given.data, ids=given.ids, y=given.labels, points=points,
                       pairs=pairs_of(map_, given.data), structure=True, metadata=given.metadata)  # fmt: skip
     return page(facts, given, health, settings, title)
+
+
+@click.command()
+@click.argument("a", type=click.Path(path_type=Path), callback=model_in)
+@click.argument("b", type=click.Path(path_type=Path), callback=model_in)
+@click.option("-o", "--out", default="compare.html", show_default=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="The page to write; - prints it.")  # fmt: skip
+@option("labels")
+@click.option("--title", help="Heading of the page.")
+@option("threads")
+@speaking
+def compare(a: Path, b: Path, out: Path, labels: str | None, title: str | None, threads: int | None) -> None:
+    """Compare two maps of the same points: one HTML page with A and B side by side, selections linked.
+
+    A and B are folders as medianmap fit leaves them, whose config.toml says where the data are. Points are the same
+    where their ids are; those of one map alone are left out and counted.
+
+    Example: medianmap compare by-alignment by-kmers -o compared.html
+    """
+    from ...estimators.model_file import load
+    from ...utils.files import check_target
+
+    if not is_stdout(out):
+        check_target(out)
+    models = [load(path) for path in (a, b)]
+    with watched():
+        from ...predict.assign_all import two_best
+        from ...report.compare import Side, comparison
+        from ...report.members import class_names
+
+        sides, givens = [], []
+        for path, model, name in zip((a, b), models, _names_of(a, b), strict=True):
+            given = data_of(path, None, {}, labels)
+            if given is None:
+                said = f"there is no {path.parent / CONFIG} that names a file"
+                raise click.UsageError(f"{path}: {said}; compare folders that medianmap fit wrote.")
+            givens.append(given)
+            sides.append(Side(model, given.data, two_best(model, given.data, n_jobs=threads), name))
+        rows = _same_points(*givens)
+        one, other = (side.on(own) for side, own in zip(sides, rows, strict=True))
+        first = givens[0]
+        classes = [None if first.labels is None else first.labels[i] for i in rows[0]]
+        page = comparison(one, other, [first.ids[i] for i in rows[0]], class_names(classes, len(classes)), title)
+    _write(out, page.html.encode(), f": adjusted Rand index {page.summary['adjusted_rand']:.3f}, "
+           f"{len(page.summary['moved'])} of {page.summary['n_points']} points moved")  # fmt: skip
+
+
+def _names_of(a: Path, b: Path) -> tuple[str, str]:
+    """What the maps are called: their folders, or their files where these are more telling."""
+    folders = a.parent.resolve().name, b.parent.resolve().name
+    if folders[0] != folders[1]:
+        return folders
+    return (str(a), str(b)) if a != b else ("A", "B")
+
+
+def _same_points(a: Given, b: Given) -> tuple[list[int], list[int]]:
+    """The places in both of the points that both have, in the order of a."""
+    place = {name: i for i, name in enumerate(b.ids)}
+    rows = [i for i, name in enumerate(a.ids) if name in place]
+    if not rows:
+        raise ValueError(f"{a.name} and {b.name} have no id in common; compare maps of the same points.")
+    left_out = len(a) + len(b) - 2 * len(rows)
+    if left_out:
+        note(f"{left_out} points of one map alone are left out ({len(rows)} are compared).")
+    return rows, [place[a.ids[i]] for i in rows]
 
 
 @click.command()

@@ -10,7 +10,7 @@ function setUpHeader() {
   if (content.class_names.length) figures.push(['classes', content.class_names.length]);
   byId('figures').append(...figures.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, told(value)))));
   const left = content.edges_left_out ? ` The ${whole.format(content.edges.length)} strongest of ${whole.format(content.edges.length + content.edges_left_out)} edges are drawn.` : '';
-  byId('hint').textContent = `Click a neuron, or move with the arrow keys and press Enter; Escape clears.${left}`;
+  byId('hint').textContent = `Click a neuron, or move with the arrow keys and press Enter; Ctrl with a click or x adds one, Shift with dragging a rectangle of them; Escape clears.${left}`;
   byId('footer').textContent = `Made with medianmap ${content.versions.medianmap}. This page holds all its data and asks no network for anything.`;
 }
 
@@ -35,7 +35,11 @@ function setUpQuality() {
     byId('verdict').classList.add(order.reading.replace(' ', '-'));
     if (order.torn.length) {
       const box = h('input', { type: 'checkbox', id: 'show-torn' });
-      box.addEventListener('change', () => drawTorn(box.checked));
+      box.addEventListener('change', () => { allTorn = box.checked; drawTorn(); });
+      onSelect.push(drawTorn);
+      drawTorn();
+      const mark = s('svg', { class: 'swatch', viewBox: '-14 -10 28 14', 'aria-hidden': 'true' }, s('path', { class: 'crack', d: crackAt(0, 0) }));
+      if (cracks.length) byId('verdict').after(h('p', { class: 'hint' }, mark, ` Torn here: a quarter of the points or more have their second nearest neuron elsewhere (${counted(cracks.length, 'neuron')}).`));
       const many = counted(order.torn.length, 'pair of neurons', 'pairs of neurons');
       byId('verdict').after(h('label', { class: 'switch', title: `${many} that do not touch, though they are the two nearest of some points` }, box, 'Show torn links'));
     }

@@ -33,21 +33,14 @@ function told(x) {
 }
 const counted = (n, one, many = `${one}s`) => `${whole.format(n)} ${n === 1 ? one : many}`;
 
-// What lies next to each neuron: [neuron, dissimilarity, points between or undefined], nearest first.
-const neighbors = content.neurons.map(() => []);
-for (const [a, b, d, count] of content.edges) {
-  neighbors[a].push([b, d, count]);
-  neighbors[b].push([a, d, count]);
-}
-for (const list of neighbors) list.sort((p, q) => p[1] - q[1] || p[0] - q[0]);
-
-function download(name, lines) {
-  const url = URL.createObjectURL(new Blob([lines.join('\n') + '\n'], { type: 'text/tab-separated-values' }));
+function save(name, blob) {
+  const url = URL.createObjectURL(blob);
   const link = h('a', { href: url, download: name });
   document.body.append(link);
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
+const download = (name, lines, type = 'text/tab-separated-values') => save(name, new Blob([lines.join('\n') + '\n'], { type }));
 const field = (value) => (value === null || value === undefined ? '' : String(value).replace(/[\t\n\v\f\r\u0085\u2028\u2029]/g, ' '));
 const tsvLine = (values) => values.map(field).join('\t');

@@ -50,10 +50,10 @@ const drawing = (width, height, label, ...children) =>
 const words = (x, y, anchor, value, attributes = {}) => s('text', { x, y, 'text-anchor': anchor, ...attributes }, value);
 
 // All series on one scale, so that they can be compared.
+let rangeOfAll = null;
+const seriesRange = () => (rangeOfAll ??= extent(content.exemplars.data.flatMap((each) => extent(each.values))));
 function series(data) {
-  const all = content.exemplars.data;
-  series.range ??= extent(all.flatMap((each) => extent(each.values)));
-  const [low, high] = series.range;
+  const [low, high] = seriesRange();
   const y = (value) => rounded(140 - ((value - low) / (high - low)) * 130);
   const step = 340 / Math.max(1, data.values.length - 1);
   const line = data.values.map((value, k) => (value === null ? '' : `${k && data.values[k - 1] !== null ? 'L' : 'M'}${rounded(46 + k * step)} ${y(value)}`));

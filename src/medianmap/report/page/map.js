@@ -1,32 +1,17 @@
 // The map: one group per neuron, as options of a list that arrow keys move through.
-const STEP = 60;
-const SQRT3 = Math.sqrt(3);
 const lattice = content.lattice;
-const K = content.neurons.length;
-const largest = Math.max(...content.neurons.map((neuron) => neuron.hits), 1);
-const field2d = lattice ? STEP : Math.min(1000, 500 + 40 * Math.sqrt(K));
-const nodeMost = Math.max(6, Math.min(24, 120 / Math.sqrt(K)));
-const at = content.neurons.map((neuron) => [neuron.x * field2d, neuron.y * field2d]);
-const radius = content.neurons.map((neuron) => {
-  const size = Math.sqrt(neuron.hits / largest);
-  return lattice ? STEP * 0.42 * Math.max(size, 0.16) : Math.max(nodeMost * size, nodeMost * 0.3, 3);
-});
+const geometry = geometryOf(content);
+const { K, at, radius, nodeMost, linked } = geometry;
+let nodeScale = 1; // when a graph is zoomed in, nodes grow less than it does
+const outline = (j, grow = 0) => geometry.outline(j, grow, nodeScale);
 
-let nodeScale = 1; // when the map is zoomed in, nodes grow less than the map
-const rounded = (x) => Math.round(x * 100) / 100;
-const circle = (x, y, r) => `M${rounded(x - r)} ${rounded(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
-const linked = lattice?.kind === 'given'; // discs joined by lines, where the user gave the distances
-// Corners around a cell's centre, for a lattice of step 1.
-const corners = lattice && (lattice.kind === 'hexagonal'
-  ? [30, 90, 150, 210, 270, 330].map((turn) => [Math.cos((turn * Math.PI) / 180) / SQRT3, Math.sin((turn * Math.PI) / 180) / SQRT3])
-  : [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]);
-function outline(j, grow = 0) {
-  const [x, y] = at[j];
-  if (!lattice) return circle(x, y, rounded((radius[j] + grow) * nodeScale));
-  if (linked) return circle(x, y, rounded(STEP * 0.42 + grow));
-  const size = STEP + 2 * grow;
-  return 'M' + corners.map(([dx, dy]) => `${rounded(x + size * dx)} ${rounded(y + size * dy)}`).join('L') + 'Z';
+// What lies next to each neuron: [neuron, dissimilarity, points between or undefined], nearest first.
+const neighbors = content.neurons.map(() => []);
+for (const [a, b, d, count] of content.edges) {
+  neighbors[a].push([b, d, count]);
+  neighbors[b].push([a, d, count]);
 }
+for (const list of neighbors) list.sort((p, q) => p[1] - q[1] || p[0] - q[0]);
 
 function toldOf(j) {
   const neuron = content.neurons[j];
@@ -40,13 +25,14 @@ const shapeOf = (j) => (lattice ? { d: outline(j) } : { cx: rounded(at[j][0]), c
 const cells = content.neurons.map((neuron, j) => s(lattice ? 'path' : 'circle', {
   class: 'cell', role: 'option', id: `n${j}`, 'data-neuron': j, 'aria-selected': 'false', 'aria-label': toldOf(j), ...shapeOf(j),
 }));
-const [links, walls, pies, torn, marks, active, chosen] = [
-  s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('path', { class: 'over active' }), s('path', { class: 'over selected' }),
+const [links, walls, pies, torn, glimpses, marks, picks, active, chosen] = [
+  s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('g', {}), s('path', { class: 'over picked' }),
+  s('path', { class: 'over active' }), s('path', { class: 'over selected' }),
 ];
 const map = s('svg', {
-  tabindex: 0, role: 'listbox', 'aria-describedby': 'hint', class: lattice ? 'grid' : 'graph',
+  tabindex: 0, role: 'listbox', 'aria-multiselectable': 'true', 'aria-describedby': 'hint', class: lattice ? 'grid' : 'graph',
   'aria-label': lattice ? `Map of ${lattice.grid ? lattice.grid.join(' by ') : K} neurons` : `Graph of ${K} prototypes`,
-}, links, cells, walls, pies, torn, marks, chosen, active);
+}, patterns(), links, cells, walls, pies, torn, glimpses, geometry.rulers(), marks, picks, chosen, active);
 
 // Edges in a few strengths, one path each: thousands of lines stay fast.
 function drawLinks() {
@@ -66,69 +52,26 @@ function drawLinks() {
   });
 }
 
-// Torn links: the two nearest neurons of some points, which do not touch; the more points, the wider.
-function drawTorn(shown) {
+// Torn links: the two nearest neurons of some points, which do not touch; the more points, the wider. All of them where
+// they are asked for, otherwise those of the chosen neuron.
+let allTorn = false;
+function drawTorn() {
+  if (!content.order?.torn.length) return;
   const most = content.order.torn[0][2];
-  torn.replaceChildren(...(shown ? content.order.torn : []).map(([a, b, count]) => s('path', {
+  const shown = content.order.torn.filter(([a, b]) => allTorn || a === selected || b === selected);
+  torn.replaceChildren(...cracks, ...shown.map(([a, b, count]) => s('path', {
     class: 'torn', d: `M${at[a].map(rounded)}L${at[b].map(rounded)}`, 'stroke-width': rounded(2 + 6 * Math.sqrt(count / most)),
   })));
 }
 
-// U-matrix: the side between two cells has the colour of their dissimilarity; sides of one shade are one path.
-const SHADES = 32;
-function drawWalls(coloring) {
-  if (!lattice || coloring.key !== 'u') return [];
-  const half = (lattice.kind === 'hexagonal' ? STEP / SQRT3 : STEP) / 2;
-  const shades = Array.from({ length: SHADES + 1 }, () => []);
-  for (const [a, b, d] of content.edges) {
-    const [dx, dy] = [at[b][0] - at[a][0], at[b][1] - at[a][1]];
-    const far = Math.hypot(dx, dy);
-    if (far > 1.2 * STEP && !linked) continue; // around a torus, or between layers
-    const [mx, my, ux, uy] = [(at[a][0] + at[b][0]) / 2, (at[a][1] + at[b][1]) / 2, (-dy / far) * half, (dx / far) * half];
-    const shade = Math.round(SHADES * coloring.share(d));
-    shades[shade].push(`M${rounded(mx - ux)} ${rounded(my - uy)}L${rounded(mx + ux)} ${rounded(my + uy)}`);
-  }
-  return shades.flatMap((sides, k) => (sides.length
-    ? s('path', { class: 'wall', d: sides.join(''), stroke: ramp(k / SHADES), 'stroke-width': 5 }) : []));
-}
-
-// Pies: all slices of one class are one path.
-function drawPies() {
-  return content.classes.colors.flatMap((color, k) => {
-    const slices = content.classes.shares.flatMap((shares, j) => (shares[k] > 0 ? slice(j, shares, k) : []));
-    return slices.length ? s('path', { class: 'slice', d: slices.join(''), fill: color, 'data-class': k }) : [];
-  });
-}
-
-function slice(j, shares, k) {
-  const [[x, y], r, share] = [at[j], rounded(radius[j] * nodeScale), shares[k]];
-  if (share > 0.9999) return circle(x, y, r);
-  const start = shares.slice(0, k).reduce((sum, each) => sum + each, 0);
-  const place = (t) => `${rounded(x + r * Math.sin(2 * Math.PI * t))} ${rounded(y - r * Math.cos(2 * Math.PI * t))}`;
-  return `M${rounded(x)} ${rounded(y)}L${place(start)}A${r} ${r} 0 ${share > 0.5 ? 1 : 0} 1 ${place(start + share)}Z`;
-}
-
-let coloring = colorings[0];
-function paint() {
-  cells.forEach((shape, j) => {
-    const fill = coloring.fill(j);
-    shape.classList.toggle('none', fill === null);
-    if (fill === null) shape.removeAttribute('fill');
-    else shape.setAttribute('fill', fill);
-    if (coloring.key === 'labels') shape.setAttribute('fill-opacity', lattice ? 0.24 : 1);
-    else shape.removeAttribute('fill-opacity');
-  });
-  const over = [];
-  if (coloring.key === 'labels') over.push(...drawPies());
-  if (coloring.key === 'hits' && lattice && K <= 400) {
-    content.neurons.forEach((neuron, j) => {
-      if (neuron.hits) over.push(s('text', { class: 'count', x: rounded(at[j][0]), y: rounded(at[j][1]), fill: inkOn(coloring.fill(j)) }, whole.format(neuron.hits)));
-    });
-  }
-  pies.replaceChildren(...over);
-  walls.replaceChildren(...drawWalls(coloring));
-  drawLegend(coloring);
-}
+// Torn places: neurons where so many points have their second nearest neuron elsewhere are marked with a crack.
+const TORN_SHARE = 0.25;
+const tornAt = content.neurons.map(() => 0);
+for (const [a, b, count] of content.order?.torn ?? []) for (const j of [a, b]) tornAt[j] += count / 2;
+const isTorn = (j) => tornAt[j] >= 1 && tornAt[j] >= TORN_SHARE * content.neurons[j].hits;
+const crackAt = (x, y) => `M${rounded(x - 12)} ${rounded(y)}l6 -6l5 7l5 -7l5 7l5 -6`;
+const cracks = lattice && content.order?.reading !== 'clustering'
+  ? content.neurons.flatMap((neuron, j) => (isTorn(j) ? s('path', { class: 'crack', d: crackAt(at[j][0], at[j][1] + 0.42 * STEP), 'data-at': j }) : [])) : [];
 
 let current = 0; // where the arrow keys are
 let column = at[0][0]; // going up and down keeps to it
@@ -141,6 +84,7 @@ function reshape(scale) {
   paint();
   moveTo(current);
   if (selected !== null) chosen.setAttribute('d', outline(selected, 2));
+  showPicks();
 }
 
 function moveTo(j) {
@@ -150,11 +94,9 @@ function moveTo(j) {
 }
 
 function select(j) {
-  if (selected !== null) cells[selected].setAttribute('aria-selected', 'false');
   selected = j;
   if (j === null) chosen.removeAttribute('d');
   else {
-    cells[j].setAttribute('aria-selected', 'true');
     chosen.setAttribute('d', outline(j, lattice ? -1 : 2));
     moveTo(j);
     column = at[j][0];

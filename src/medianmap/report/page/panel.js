@@ -47,18 +47,24 @@ function neighborsTable(j) {
   return [h('table', { class: 'members' }, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows))];
 }
 
-// The classes of a mixed neuron, the largest share first.
-function mixture(j) {
-  const shares = (content.classes?.shares[j] ?? []).map((share, k) => [share, k]).filter(([share]) => share > 0);
-  if (shares.length < 2) return null;
-  shares.sort((p, q) => q[0] - p[0]);
-  return h('div', { class: 'mixture' }, shares.map(([share, k]) => h('span', { class: 'key' }, swatch(content.classes.colors[k]),
-    named(content.classes.names[k]), h('span', { class: 'muted' }, `${Math.round(100 * share)}%`))));
+// The classes of what is mixed, the largest share first: those that the map shows, or the labels.
+const MOST_MIXED = 12;
+function mixture(neurons) {
+  const shown = coloring.classes ? coloring : [labels, labels?.other].find((each) => each?.classes);
+  if (!shown) return null;
+  const shares = new Map();
+  for (const each of neurons) for (const [code, n] of shown.rows[each]) shares.set(code, (shares.get(code) ?? 0) + n);
+  if (shares.size < 2) return null;
+  const all = [...shares.values()].reduce((sum, n) => sum + n, 0);
+  const most = [...shares].sort((p, q) => q[1] - p[1] || p[0] - q[0]);
+  return h('div', { class: 'mixture' }, most.slice(0, MOST_MIXED).map(([code, n]) => h('span', { class: 'key' }, swatch(shown.styleOf(code)),
+    named(shown.column.values[code]), h('span', { class: 'muted' }, `${Math.round((100 * n) / all)}%`))),
+    most.length > MOST_MIXED ? h('span', { class: 'muted' }, `and ${most.length - MOST_MIXED} more`) : null);
 }
 
 function showNeuron(j) {
   const neuron = content.neurons[j];
-  const where = ['layer', 'row', 'column'].filter((name) => name in neuron).map((name) => `${name} ${neuron[name] + 1}`).join(', ');
+  const where = ['layer', 'row', 'column'].filter((name) => name in neuron).map((name) => `${name} ${neuron[name]}`).join(', ');
   const pairs = [['points', told(neuron.hits)], ['mean dissimilarity', told(neuron.quality)], ['to neighbours, mean', told(neuron.u)],
     ...(neuron.sure === null ? [] : [[content.certainty.n_resamples ? 'mean confidence' : 'mean margin', told(neuron.sure)]]),
     ['supercluster', `${neuron.group + 1} of ${content.groups.n}`]];
@@ -68,7 +74,7 @@ function showNeuron(j) {
     h('div', { class: 'title-row' },
       h('h2', { tabindex: -1 }, `Neuron ${j}`, where ? h('span', { class: 'muted' }, ` · ${where}`) : null),
       button('Close', () => { select(null); map.focus(); }, { class: 'close' })),
-    facts(pairs), ...[mixture(j)].filter(Boolean),
+    facts(pairs), ...[mixture([j])].filter(Boolean), downloadsOf([j]),
     h('h3', {}, isMean ? `Prototype: a ${mean}; the nearest point is` : 'Exemplar'),
     h('p', { class: 'exemplar-id' }, named(neuron.exemplar ?? '–')), ...drawnExemplar(j).filter(Boolean),
     h('h3', {}, `${counted(neuron.hits, 'member')}, nearest first`), ...membersTable(j),
@@ -76,13 +82,29 @@ function showNeuron(j) {
   panel.scrollTop = 0;
 }
 
+// Several neurons: what is in them, and their members as files.
+function showPicked() {
+  const neurons = sorted_(picked);
+  const n = neurons.reduce((sum, j) => sum + content.neurons[j].hits, 0);
+  panel.replaceChildren(
+    h('div', { class: 'title-row' }, h('h2', { tabindex: -1 }, counted(neurons.length, 'neuron'), h('span', { class: 'muted' }, ` · ${counted(n, 'point')}`)),
+      button('Close', () => { clearAll(); map.focus(); }, { class: 'close' })),
+    ...[mixture(neurons)].filter(Boolean), downloadsOf(neurons),
+    h('table', { class: 'members' }, h('thead', {}, h('tr', {}, ['neuron', isMean ? 'nearest point' : 'exemplar'].map((name) => h('th', { scope: 'col' }, name)), h('th', { scope: 'col', class: 'number' }, 'points'))),
+      h('tbody', {}, neurons.slice(0, 4 * FIRST).map((j) => h('tr', {}, h('td', {}, linkTo(j, `neuron ${j}`)), h('td', { class: 'id' }, named(content.neurons[j].exemplar ?? '–')),
+        h('td', { class: 'number' }, told(content.neurons[j].hits)))))),
+    ...(neurons.length > 4 * FIRST ? [h('p', { class: 'small' }, `and ${neurons.length - 4 * FIRST} more`)] : []));
+  panel.scrollTop = 0;
+}
+
+const TRUSTED = 0.2; // stress of a layout whose distances can be read
 function showNothing() {
   const touching = { map: 'Cells that touch are alike.', 'torn map': 'Cells that touch are mostly alike.' }[content.order?.reading] ?? 'Cells that touch need not be alike.';
   const top = content.neurons.map((neuron) => neuron.neuron).sort((a, b) => content.neurons[b].hits - content.neurons[a].hits || a - b).slice(0, 8);
   const what = isMean ? `the ${mean} of similar points` : 'a real point that stands for those like it';
   panel.replaceChildren(
     h('h2', { tabindex: -1 }, 'Choose a neuron'),
-    h('p', { class: 'muted' }, `Each cell of the map is ${what}. ${lattice ? touching : 'Nodes are joined where points lie between them; near nodes are alike.'} Choose one to see its exemplar, its members and its neighbours.`),
+    h('p', { class: 'muted' }, `Each cell of the map is ${what}. ${lattice ? touching : `Nodes are joined where points lie between them; ${content.stress <= TRUSTED ? 'near nodes are alike' : `near nodes need not be alike (stress of the layout ${told(content.stress)})`}.`} Choose one to see its exemplar, its members and its neighbours.`),
     h('h3', {}, 'The largest'),
     h('table', { class: 'members' }, h('tbody', {}, top.map((j) => h('tr', {},
       h('td', {}, linkTo(j, `neuron ${j}`)), h('td', { class: 'id' }, named(content.neurons[j].exemplar ?? '–')),
@@ -102,17 +124,33 @@ function leastSure() {
     h('table', { class: 'members' }, h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, n_resamples ? 'confidence' : 'd1 / d2'))), h('tbody', {}, rows))];
 }
 
-onSelect.push((j) => {
-  panel.classList.toggle('nothing', j === null);
-  if (j === null) showNothing();
-  else showNeuron(j);
+// The most unusual points, and those nearest to the border of two groups, the highest scores first.
+function setUpScores() {
+  const list = (id, points, told_, none, second) => {
+    if (!points.length) return byId(id).append(h('p', { class: 'muted' }, none));
+    const rows = points.map((point) => h('tr', { class: point.flagged ? 'flagged' : null }, h('td', { class: 'id' }, named(point.id)),
+      h('td', {}, linkTo(point.neuron, `neuron ${point.neuron}`), ...(second ? [' or ', linkTo(point.second, String(point.second))] : [])),
+      h('td', { class: 'flag' }, point.flagged ? 'flagged' : ''), h('td', { class: 'number' }, told(point.score))));
+    const head = ['point', second ? 'between' : 'nearest', ''].map((name) => h('th', { scope: 'col' }, name));
+    return byId(id).append(h('p', { class: 'muted' }, told_), h('div', { class: 'scroll' }, h('table', { class: 'members' },
+      h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, 'score'))), h('tbody', {}, rows))));
+  };
+  list('outliers', content.outliers, `${counted(content.n_outliers, 'point')} flagged as far from all others; the highest scores, by the distances to neighbours in the data and to the exemplars.`, 'No scores are known.');
+  list('borders', content.borders, `${counted(content.n_border_points, 'point')} flagged as lying between two groups of neurons; the highest scores.`, 'There is only one neuron.', true);
+}
+
+onPick.push(() => {
+  panel.classList.toggle('nothing', selected === null && !picked.size);
+  if (picked.size) showPicked();
+  else if (selected === null) showNothing();
+  else showNeuron(selected);
   const { top } = panel.getBoundingClientRect();
-  if (j !== null && top > 0.8 * innerHeight) scrollBy(0, top - innerHeight / 2); // below the map on a narrow screen
-  byId('told').textContent = j === null ? '' : `Selected: ${toldOf(j)}`;
+  if (selected !== null && top > 0.8 * innerHeight && innerWidth <= 900) scrollBy(0, top - innerHeight / 2); // below the map on a narrow screen
+  byId('told').textContent = picked.size ? `Selected: ${counted(picked.size, 'neuron')}` : selected === null ? '' : `Selected: ${toldOf(selected)}`;
 });
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && event.target !== byId('search') && selected !== null) {
-    select(null);
+  if (event.key === 'Escape' && event.target !== byId('search') && (selected !== null || picked.size)) {
+    clearAll();
     map.focus();
   }
 });

@@ -1,19 +1,27 @@
 // Puts everything on the page.
+function use(chosen) {
+  coloring = chosen;
+  byId('feature').hidden = chosen.key !== 'feature';
+  byId('metadata').hidden = chosen.key !== 'metadata' || metadata.length < 2;
+  paint();
+}
+function chooser(id, label, names, choose) {
+  const element = h('select', { id, 'aria-label': label, hidden: true }, names.map((name, k) => h('option', { value: k }, name)));
+  element.addEventListener('change', () => use(choose(Number(element.value))));
+  legendOf.before(element);
+  return element;
+}
+
 function setUpColorings() {
-  const features = h('select', { id: 'feature', 'aria-label': 'Feature', hidden: true },
-    (content.exemplars.features ?? []).map((name, k) => h('option', { value: k }, name)));
-  const use = (chosen) => {
-    coloring = chosen;
-    features.hidden = chosen.key !== 'feature';
-    paint();
-  };
+  const features = chooser('feature', 'Feature', hasPlanes ? content.exemplars.features : [], plane);
+  const columns = chooser('metadata', 'Column', metadata.map(({ name }) => name), (k) => metadata[k]);
+  const chosen = { feature: () => plane(Number(features.value)), metadata: () => metadata[Number(columns.value)] };
   colorings.forEach((each, k) => {
     const input = h('input', { type: 'radio', name: 'coloring', value: each.key, checked: k === 0 });
-    input.addEventListener('change', () => use(each.key === 'feature' ? plane(Number(features.value)) : each));
-    byId('colorings').append(h('label', {}, input, each.name));
+    input.addEventListener('change', () => use(chosen[each.key]?.() ?? each));
+    byId('colorings').append(h('label', {}, input, each.key === 'metadata' && metadata.length > 1 ? 'Metadata' : each.name));
   });
-  features.addEventListener('change', () => use(plane(Number(features.value))));
-  if (hasPlanes) byId('legend').before(features);
+  use(colorings[0]);
 }
 
 function setUpTheme() {
@@ -34,11 +42,14 @@ function setUpTheme() {
 setUpHeader();
 drawLinks();
 setUpView();
+setUpSelection();
+setUpPictures();
+setUpPlane();
 setUpColorings();
 setUpTheme();
-paint();
 moveTo(0);
 setUpTable();
+setUpScores();
 setUpQuality();
 setUpTraining();
 setUpHealth();

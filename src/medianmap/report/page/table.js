@@ -6,9 +6,9 @@ const columns = [
   ['purity', 'purity'], ['predicts', 'predicts'],
 ].filter(([key]) => key in content.neurons[0]);
 const isText = (key) => ['exemplar', 'majority', 'predicts'].includes(key);
-// People count layers, rows, columns and groups from 1; neurons are numbered as the library numbers them.
+// Neurons, layers, rows and columns are counted from 0, as in every file; superclusters are named from 1.
 const isPlace = (key) => ['layer', 'row', 'column', 'group'].includes(key);
-const cellValue = (neuron, key) => (isPlace(key) ? neuron[key] + 1 : neuron[key]);
+const cellValue = (neuron, key) => (key === 'group' ? neuron[key] + 1 : neuron[key]);
 
 const tableBody = h('tbody');
 const tableRows = []; // made when first shown
@@ -54,12 +54,7 @@ function downloadNeurons() {
   const lines = order().map((j) => tsvLine(columns.map(([key]) => cellValue(content.neurons[j], key))));
   download('neurons.tsv', [tsvLine(columns.map(([, name]) => name)), ...lines]);
 }
-function downloadAssignments() {
-  const labelled = content.class_names.length > 0;
-  const lines = content.members.flatMap(({ ids, dissimilarities, classes }, j) => ids.map((id, k) =>
-    tsvLine([id, j, dissimilarities[k], ...(labelled ? [content.class_names[classes[k]]] : [])])));
-  download('assignments.tsv', [tsvLine(['id', 'neuron', 'dissimilarity', ...(labelled ? ['class'] : [])]), ...lines]);
-}
+const downloadAssignments = () => download('assignments.tsv', memberLines(content.neurons.map((neuron) => neuron.neuron)));
 
 function setUpTable() {
   byId('table').append(h('table', {}, h('thead', {}, h('tr', {}, heads)), tableBody));

@@ -1,16 +1,6 @@
 // Which part of the map is seen: buttons, + and - zoom, 0 shows all, dragging moves.
 const NEAREST = 12;
-const wholeView = (() => {
-  const margin = lattice ? STEP * 0.64 : nodeMost + 10;
-  const least = lattice ? 4 * STEP : 300; // a few neurons are not enlarged further
-  const sides = [0, 1].map((axis) => {
-    const along = at.map((point) => point[axis]);
-    const [low, high] = [Math.min(...along) - margin, Math.max(...along) + margin];
-    const size = axis === 0 || !lattice ? Math.max(high - low, least) : high - low;
-    return [(low + high - size) / 2, size];
-  });
-  return [sides[0][0], sides[1][0], sides[0][1], sides[1][1]];
-})();
+const wholeView = geometry.whole;
 let view = wholeView;
 
 function look(there) {
@@ -22,6 +12,7 @@ function look(there) {
     reshape((view[2] / wholeView[2]) ** 0.7);
     find();
   }
+  drawGlimpses();
 }
 
 function zoom(factor, [x, y] = selected === null ? [view[0] + view[2] / 2, view[1] + view[3] / 2] : at[selected]) {
@@ -60,7 +51,7 @@ map.addEventListener('click', (event) => { if (dragged) event.stopImmediatePropa
 function setUpView() {
   look(wholeView);
   byId('map').append(map);
-  byId('hint').after(h('div', { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
+  document.querySelector('.below').append(h('div', { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
     button('+', () => zoom(1.5), { 'aria-label': 'Zoom in' }), button('−', () => zoom(1 / 1.5), { 'aria-label': 'Zoom out' }),
     button('All', () => look(wholeView), { 'aria-label': 'Show the whole map' })));
 }

@@ -16,8 +16,9 @@ from ...predict.queries import map_of
 from ...sources.base import FloatArray
 from ...utils.checks import check_choice
 from ...utils.loading import require
+from ...utils.palette import STYLES
 from . import shapes
-from .shapes import EMPTY, GREY, LINE, NAMED, NUMBERS, TEXT, cell_polygons, color_bar
+from .shapes import EMPTY, GREY, LINE, TEXT, cell_polygons, color_bar
 
 COLORS = ("hits", "quality", "u-matrix", "superclusters", "component", "labels")
 # With more columns on a figure of six inches, numbers in cells cannot be read.
@@ -108,7 +109,7 @@ class MapDisplay(LatticeDisplay):
         values: Any
         label, classes = color, None
         if color == "hits":
-            values, label = hits, "points at the neuron"
+            values, label = hits, "points at the neuron (root scale)"
         elif color == "component":
             planes, names = views.component_planes(model)
             k = _component(component, names)
@@ -135,21 +136,25 @@ class MapDisplay(LatticeDisplay):
         self._draw_links(ax)
         if self.values.ndim == 2:
             self.cells_ = _cells(ax, cells, facecolors=EMPTY)
-            radii = 0.46 * np.sqrt(self.hits / max(self.hits.max(), 1e-300))
+            radii = 0.46 * shapes.pie_radii(self.hits)
             cut = shapes.slices(self.values, self.hits, self.classes)
             self.pies_ = shapes.pies(ax, self.lattice.positions, radii, cut, edgecolors="white", linewidths=0.3)
         elif self.values.dtype.kind in "iu":
             n = int(self.values.max()) + 1
-            self.cells_ = _cells(ax, cells, facecolors=[NAMED[g % len(NAMED)] for g in self.values])
-            self._write(ax, [str(g + 1) for g in self.values])  # colours repeat beyond seven groups, numbers do not
-            if n <= len(NAMED):
-                shapes.legend(ax, [f"{self.label} {g + 1}" for g in range(n)], NAMED[:n])
+            styles = [STYLES[g % len(STYLES)] for g in self.values]
+            self.cells_ = _cells(ax, cells, facecolors=[color for color, _ in styles])
+            shapes.patterned(ax, cells, styles, zorder=1.1)
+            self._write(ax, [str(g + 1) for g in self.values])  # styles repeat beyond 21 groups, numbers do not
+            if n <= len(STYLES):
+                shapes.legend(ax, [f"{self.label} {g + 1}" for g in range(n)], STYLES[:n])
         else:
-            self.cells_ = _cells(ax, cells, values=self.values)
+            of_hits = np.array_equal(self.values, self.hits)
+            self.cells_ = _cells(ax, cells, values=self.values, root=of_hits)
             color_bar(ax, self.cells_, self.label)
-            if np.array_equal(self.values, self.hits):
+            if of_hits:
                 self._write(ax, [f"{hits:g}" if hits else "" for hits in self.hits])
         self._draw_torn(ax)
+        shapes.rulers(ax, self.lattice)
         _frame(ax, cells)
 
     def _write(self, ax: Any, words: list[str]) -> None:
@@ -165,7 +170,7 @@ class MapDisplay(LatticeDisplay):
 class UMatrixDisplay(LatticeDisplay):
     """Dissimilarities of neighbouring exemplars: a cell per neuron (dotted, its mean) and a cell between every two.
 
-    Valleys of similar neurons are dark, ridges between groups bright.
+    Valleys of similar neurons are pale, ridges between groups dark.
 
     Parameters
     ----------
@@ -202,16 +207,19 @@ class UMatrixDisplay(LatticeDisplay):
         cells = cell_polygons(centers, self.lattice.kind, 0.5)
         self.cells_ = _cells(ax, cells, values=values)
         color_bar(ax, self.cells_, "dissimilarity of neighbouring exemplars")
+        shapes.rulers(ax, self.lattice)
         if cols <= MOST_COLUMNS:
             ax.scatter(*self.lattice.positions.T, s=60 / cols, c="white", edgecolors=TEXT, linewidths=0.4, zorder=3)
         self._draw_torn(ax)
+        shapes.rulers(ax, self.lattice)
         _frame(ax, cells)
 
 
 class TopologyDisplay(shapes.Display):
     """Neural gas, K-means or any map as a graph: nodes are prototypes, laid out by their dissimilarities.
 
-    The area of a node is its weight; the more points have the two ends of an edge as their nearest, the wider it is.
+    The area of a node grows with the root of its weight; the more points have the two ends of an edge as their
+    nearest, the wider it is.
 
     Parameters
     ----------
@@ -260,7 +268,7 @@ class TopologyDisplay(shapes.Display):
         extent = float(np.ptp(z, axis=0).max()) or 1.0  # one node has no extent
         radii = self.radii() * extent
         self._draw_edges(ax)
-        cut = shapes.Slices(np.ones((len(z), 1)), [], [NODE])
+        cut = shapes.Slices(np.ones((len(z), 1)), [], [(NODE, "plain")])
         if self.shares is not None:
             cut = shapes.slices(self.shares, self.hits, self.classes)
         ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # visible where a prototype has no points and so no pie
@@ -274,7 +282,11 @@ class TopologyDisplay(shapes.Display):
         margin = 0.02 * extent + float(radii.max())
         low, high = z.min(axis=0) - margin, z.max(axis=0) + margin
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-        ax.set_title(f"stress of the layout {self.layout.stress:.2f}", fontsize="small", color=TEXT)
+        ax.set_title(
+            f"stress of the layout {self.layout.stress:.2f}; areas grow with the root of the points",
+            fontsize="small",
+            color=TEXT,
+        )
         ax.set_axis_off()
 
     def _draw_edges(self, ax: Any) -> None:
@@ -292,19 +304,23 @@ class TopologyDisplay(shapes.Display):
         ax.add_collection(self.edges_)
 
     def radii(self) -> FloatArray:
-        """(K,) radius of each node as a share of the picture: its area is its weight; empty ones are dots."""
+        """(K,) radius of each node as a share of the picture: areas are roots of weights, empty nodes are dots."""
         largest = 0.5 / np.sqrt(len(self.hits) + 8)
-        return np.maximum(0.35 * largest * np.sqrt(self.hits / max(self.hits.max(), 1e-300)), 0.004)
+        return np.maximum(0.35 * largest * shapes.pie_radii(self.hits), 0.004)
 
 
-def _cells(ax: Any, polygons: FloatArray, *, values: Any = None, facecolors: Any = None) -> Any:
-    """All cells as one collection, coloured by values (n,), NaN in light grey, or by facecolors."""
+def _cells(ax: Any, polygons: FloatArray, *, values: Any = None, facecolors: Any = None, root: bool = False) -> Any:
+    """All cells as one collection, coloured by values (n,), NaN in light grey, or by facecolors.
+
+    root : colours go with the root of the values, from 0 on.
+    """
     collections = require("matplotlib.collections", "plot", "Drawing")
     width = min(0.6, 8 / len(polygons) ** 0.5)  # lines between cells stay thinner than the cells of a large map
     cells = collections.PolyCollection(polygons, facecolors=facecolors, edgecolors=LINE, linewidths=width)
     if values is not None:
-        color_map = require("matplotlib", "plot", "Drawing").colormaps[NUMBERS].with_extremes(bad=EMPTY)
-        cells.set(array=np.ma.masked_invalid(np.asarray(values, np.float64)), cmap=color_map)
+        cells.set(array=np.ma.masked_invalid(np.asarray(values, np.float64)), cmap=shapes.color_map())
+        if root:
+            cells.set_norm(require("matplotlib.colors", "plot", "Drawing").PowerNorm(0.5, vmin=0.0))
         cells.autoscale_None()
     ax.add_collection(cells)
     return cells
@@ -313,7 +329,7 @@ def _cells(ax: Any, polygons: FloatArray, *, values: Any = None, facecolors: Any
 def _frame(ax: Any, polygons: FloatArray) -> None:
     """The plane of the map: as wide as high, rows downwards, no axes."""
     low, high = polygons.min(axis=(0, 1)), polygons.max(axis=(0, 1))
-    ax.set(xlim=(low[0] - 0.05, high[0] + 0.05), ylim=(high[1] + 0.05, low[1] - 0.05), aspect="equal")
+    ax.set(xlim=(low[0] - 0.35, high[0] + 0.05), ylim=(high[1] + 0.05, low[1] - 0.4), aspect="equal")
     ax.set_axis_off()
 
 

@@ -12,12 +12,13 @@ from ...core.neighborhood import Lattice
 from ...explore.prototypes import UMatrix
 from ...sources.base import FloatArray, IntArray
 from ...utils.loading import require
-from ...utils.palette import FILLS
+from ...utils.palette import OTHERS, RAMPS, STYLES, UNLABELLED
 
 EMPTY, LINE, TEXT = "#EFEFEF", "#FFFFFF", "#222222"
-GREY, PALE = "#999999", "#CFCFCF"
-NAMED = tuple(color for color in FILLS if color != GREY)  # grey is for all other classes
-NUMBERS = "cividis"
+GREY, MUTED = OTHERS[0], "#55626A"
+HATCHES = {"plain": None, "stripes": "/////", "dots": "....", "grid": "xxxxx"}
+# Rows and columns are numbered so that about so many numbers stand on a side.
+MOST_NUMBERED = 20
 # Corners around a centre; the cell of a lattice of step 1 then touches its neighbours.
 _TURNS = np.deg2rad(30 + 60 * np.arange(6))
 _ROUND = np.deg2rad(15 * np.arange(24))
@@ -71,52 +72,94 @@ def text_color(rgba: Any) -> str:
 
 @dataclass(frozen=True)
 class Slices:
-    """What pies are cut into: shares (K, n), and the names and colours of the n columns."""
+    """What pies are cut into: shares (K, n), and the names and styles (colour, pattern) of the n columns."""
 
     shares: FloatArray
     names: list[str]
-    colors: list[str]
+    styles: list[tuple[str, str]]
 
 
 def slices(shares: FloatArray, hits: FloatArray, classes: Sequence[Any] | None) -> Slices:
-    """Class shares (K, C) as pies can show them: the seven classes of most weight and one slice for all others.
+    """Class shares (K, C) as pies can show them: the 21 classes of most weight and one slice for all others.
 
     Prototypes of weight hits (K,) > 0 without labelled points, whose rows are zero, become pies of "not labelled".
     classes (C,) are their names; None numbers them.
     """
     classes = range(shares.shape[1]) if classes is None else classes
-    names, colors = [str(name) for name in classes], list(NAMED[: len(classes)])
-    if len(names) > len(NAMED):
+    names, styles = [str(name) for name in classes], list(STYLES[: len(classes)])
+    if len(names) > len(STYLES):
         weight = (shares * hits[:, None]).sum(axis=0)
-        keep = np.sort(np.argsort(-weight, kind="stable")[: len(NAMED)])
+        keep = np.sort(np.argsort(-weight, kind="stable")[: len(STYLES)])
         rest = np.setdiff1d(np.arange(len(names)), keep)
         shares = np.column_stack([shares[:, keep], shares[:, rest].sum(axis=1)])
-        names, colors = [*(names[k] for k in keep), f"{len(rest)} other classes"], [*NAMED, GREY]
+        names, styles = [*(names[k] for k in keep), f"{len(rest)} other classes"], [*STYLES, OTHERS]
     unlabelled = (shares.sum(axis=1) == 0) & (hits > 0)
     if unlabelled.any():
         shares = np.column_stack([shares, unlabelled])
-        names, colors = [*names, "not labelled"], [*colors, PALE]
-    return Slices(shares, names, colors)
+        names, styles = [*names, "not labelled"], [*styles, UNLABELLED]
+    return Slices(shares, names, styles)
+
+
+def pie_radii(hits: FloatArray) -> FloatArray:
+    """(K,) (hits / most hits)^(1/4): areas grow with the root of the points, so that one neuron with a third of all
+    points leaves the others legible; the page draws the same."""
+    return np.asarray((hits / max(hits.max(initial=0), 1e-300)) ** 0.25)
 
 
 def pies(ax: Any, centers: FloatArray, radii: FloatArray, cut: Slices, **edges: Any) -> Any:
     """Draw pies at centers (K, 2), with a legend where the slices have names; returns the collection of wedges."""
     wedges, number = pie_polygons(centers, radii, cut.shares)
     collections = require("matplotlib.collections", "plot", "Drawing")
-    drawn = collections.PolyCollection(wedges, facecolors=[cut.colors[c] for c in number], **edges)
+    drawn = collections.PolyCollection(wedges, facecolors=[cut.styles[c][0] for c in number], **edges)
     ax.add_collection(drawn)
+    patterned(ax, wedges, [cut.styles[c] for c in number], zorder=drawn.get_zorder() + 0.1)
     if cut.names:
-        legend(ax, cut.names, cut.colors)
+        legend(ax, cut.names, cut.styles, title="The area of a pie grows with the root of its points")
     return drawn
 
 
-def legend(ax: Any, names: Sequence[str], colors: Sequence[str]) -> None:
+def patterned(ax: Any, polygons: Any, styles: Sequence[tuple[str, str]], zorder: float) -> None:
+    """The patterns of polygons (n,) in their styles, one collection for each pattern that occurs."""
+    collections = require("matplotlib.collections", "plot", "Drawing")
+    for pattern in sorted({pattern for _, pattern in styles if HATCHES[pattern]}):
+        own = [polygon for polygon, style in zip(polygons, styles, strict=True) if style[1] == pattern]
+        ax.add_collection(collections.PolyCollection(
+            own, facecolors="none", edgecolors=TEXT, linewidths=0, hatch=HATCHES[pattern], zorder=zorder,
+        ))  # fmt: skip
+
+
+def legend(ax: Any, names: Sequence[str], styles: Sequence[tuple[str, str]], title: str | None = None) -> None:
     """A legend of filled squares below `ax`."""
     patches = require("matplotlib.patches", "plot", "Drawing")
-    handles = [patches.Patch(facecolor=color, label=name) for name, color in zip(names, colors, strict=True)]
+    handles = [
+        patches.Patch(facecolor=color, hatch=HATCHES[pattern], edgecolor=TEXT, linewidth=0, label=name)
+        for name, (color, pattern) in zip(names, styles, strict=True)
+    ]
     columns = max(1, min(len(names), 60 // (max(map(len, names), default=1) + 5)))
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=columns,
-              frameon=False, fontsize="small", handlelength=1, handleheight=1)  # fmt: skip
+    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=columns, title=title,
+              title_fontsize="small", frameon=False, fontsize="small", handlelength=1, handleheight=1)  # fmt: skip
+
+
+def color_map() -> Any:
+    """The colours of quantities, those of the page by day: the more, the darker; EMPTY where there are none."""
+    colors = require("matplotlib.colors", "plot", "Drawing")
+    return colors.LinearSegmentedColormap.from_list("medianmap", RAMPS["light"]).with_extremes(bad=EMPTY)
+
+
+def rulers(ax: Any, lattice: Lattice) -> None:
+    """Numbers of rows and columns beside a plane grid, from 0 as in tables; every 2nd, 5th or 10th of many."""
+    if lattice.places is None or len(lattice.shape) != 2:
+        return
+    p, (rows, cols) = lattice.positions, lattice.shape
+    how = {"fontsize": float(np.clip(90 / max(rows, cols), 5, 8)), "color": MUTED}
+    for row in range(0, rows, _every(rows)):
+        ax.text(p[row * cols, 0] - 0.62, p[row * cols, 1], str(row), ha="right", va="center", **how)
+    for column in range(0, cols, _every(cols)):
+        ax.text(p[column, 0], p[column, 1] - 0.68, str(column), ha="center", va="bottom", **how)
+
+
+def _every(n: int) -> int:
+    return next((step for step in (1, 2, 5, 10, 20, 50) if n <= MOST_NUMBERED * step), 100)
 
 
 def cell_polygons(centers: FloatArray, kind: str, size: float = 1.0) -> FloatArray:
