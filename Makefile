@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint format bench reproduce picture wheel clean help
+.PHONY: demo test fuzz lint format bench reproduce picture wheel clean help
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -24,6 +24,12 @@ demo: $(INSTALLED)  ## Map 630 globins by their alignments and print the map
 
 test: $(INSTALLED)  ## Run all tests
 	$(BIN)/python -m pytest -n auto
+
+HOURS ?= 1
+SEED ?= 1000000
+fuzz: $(INSTALLED)  ## Random fits and damaged models for HOURS=1 from SEED on, each held against other ways to its answer
+	$(BIN)/python benchmarks/damaged_models.py
+	$(BIN)/python benchmarks/fuzz.py --minutes $$(( 60 * $(HOURS) )) --first $(SEED)
 
 lint: $(INSTALLED)  ## Check style and types
 	$(BIN)/ruff check .

@@ -316,7 +316,11 @@ def first_transition(space: Space, m: FloatArray) -> float:
     means, root = d @ p, np.sqrt(p)
     B = root[:, None] * (means + means[:, None] - d - p @ means) * root
     with limited(1):  # the same bits at any number of threads
-        return max(float(eigh(B, eigvals_only=True, subset_by_index=[last, last])[0]), 0.0)
+        try:
+            largest = eigh(B, eigvals_only=True, subset_by_index=[last, last])[0]
+        except np.linalg.LinAlgError:  # where many are nearly equal LAPACK may not tell one from the others
+            largest = np.linalg.eigvalsh(B)[last]
+        return max(float(largest), 0.0)
 
 
 def quantiles(y: FloatArray, m: FloatArray) -> FloatArray:

@@ -20,8 +20,9 @@ from .base import ALL, Source, is_source, panels, rows_per_panel
 TILE = 256
 
 
-def check_entries(source: Source, total_weight: float = 1.0) -> None:
-    """ValueError that names the first NaN, infinite or negative entry; one warning for a non-zero diagonal.
+def check_entries(source: Source, total_weight: float = 1.0) -> float:
+    """The largest entry; ValueError that names the first NaN, infinite or negative one, one warning for a non-zero
+    diagonal.
 
     total_weight : weight of all points times the number of prototypes; sums of so many entries must not overflow.
     """
@@ -38,6 +39,7 @@ def check_entries(source: Source, total_weight: float = 1.0) -> None:
             f"The largest dissimilarity is {largest:g} and the weights sum to {total_weight:g}: costs overflow. "
             "Divide the matrix or the weights by a constant."
         )
+    return largest
 
 
 def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0, places: Sequence[NDArray[np.intp]] = ()) -> float:
