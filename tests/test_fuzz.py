@@ -1,4 +1,4 @@
-"""A fixed number of random fits, each compared with other ways to the same answer; `make fuzz` tries new ones for hours.
+"""A fixed number of random fits, each compared with other ways to the same answer; `make fuzz` tries new ones.
 
 What failed once keeps its seed, or a small test of its own beside what was mended.
 """

@@ -1,4 +1,4 @@
-"""Numbers of extreme size are brought to about 1 at the door: the same maps, costs in the user's size, or a sentence."""
+"""Numbers of extreme size are brought to about 1: the same maps, costs in the user's size, or a sentence."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from support.maps import BATCH, METHODS, blob_distances, blobs, estimator
 from medianmap import BatchNeuralGas, MedianKMeans, MedianNeuralGas, PrototypeClassifier, RelationalKMeans, arrange
 from medianmap.sources import DenseSource
 from medianmap.sources.base import LARGE, PartlyKeptSource
-from medianmap.sources.scale import HEAVY, ScaledSource, exponent_of, scaled, scaled_weights
+from medianmap.sources.checks import HEAVY, ScaledSource, exponent_of, scaled, scaled_weights
 
 
 def source(D):
@@ -126,20 +126,19 @@ def mixed(large, small):
     return D
 
 
+def plain(make=MedianKMeans, D=None, sample_weight=None, **params):
+    return make(2, metric="precomputed", **params).fit(mixed(1, 2) if D is None else D, sample_weight=sample_weight)
+
+
 REFUSED = {
-    "entries": (lambda: MedianKMeans(2, metric="precomputed").fit(mixed(1e300, 1e-300)), r"D\[2, 4\] is 1e-300.*1e\+300"),
-    "weights": (
-        lambda: MedianKMeans(2, metric="precomputed").fit(mixed(1, 2), sample_weight=[1e200, 1, 1, 1e-200, 1, 1]),
-        r"sample_weight\[3\] is 1e-200.*1e\+200",
-    ),
-    "wide": (lambda: MedianNeuralGas(2, sigma_start=1e101, metric="precomputed").fit(mixed(1, 2)), "sigma_start.*1e100"),
-    "narrow": (lambda: MedianNeuralGas(2, sigma_end=1e-101, metric="precomputed").fit(mixed(1, 2)), "sigma_end.*1e-100"),
-    "cold": (
-        lambda: MedianKMeans(2, temperature=1e-200, metric="precomputed").fit(mixed(1, 2)), "temperature is 1e-200.*1e-100",
-    ),
-    "hot": (lambda: MedianKMeans(2, temperature=1e308, metric="precomputed").fit(mixed(1, 2)), "temperature is 1e.308"),
+    "entries": (lambda: plain(D=mixed(1e300, 1e-300)), r"D\[2, 4\] is 1e-300.*1e\+300"),
+    "weights": (lambda: plain(sample_weight=[1e200, 1, 1, 1e-200, 1, 1]), r"sample_weight\[3\] is 1e-200.*1e\+200"),
+    "wide": (lambda: plain(MedianNeuralGas, sigma_start=1e101), "sigma_start.*1e100"),
+    "narrow": (lambda: plain(MedianNeuralGas, sigma_end=1e-101), "sigma_end.*1e-100"),
+    "cold": (lambda: plain(temperature=1e-200), "temperature is 1e-200.*1e-100"),
+    "hot": (lambda: plain(temperature=1e308), "temperature is 1e.308"),
     "small vectors": (lambda: BatchNeuralGas(2).fit(np.full((6, 2), 1e-160)), "1e-160.*Multiply"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)

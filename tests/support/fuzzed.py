@@ -28,7 +28,6 @@ from medianmap.search import strategies_for
 
 MAPS = ("MedianKMeans", "MedianNeuralGas", "MedianSOM", "RelationalKMeans", "RelationalNeuralGas", "RelationalSOM")
 STRUCTURES = ("clouds", "random", "asymmetric", "ties", "duplicates", "mixed", "outlier", "constant")
-NO_TIES = ("clouds", "random", "asymmetric")
 # The largest dissimilarity, and the largest weight.
 SIZES = (1.0, 1.0, 1.0, 1e307, 1e300, 1e200, 1e60, 1e30, 1e12, 1e-12, 1e-30, 1e-60, 1e-200, 1e-307, 1e-315)
 HEAVY = (1.0, 1.0, 1e9, 1e40, 1e100, 1e-9, 1e-40, 1e-300)
@@ -47,10 +46,6 @@ class Case:
     map: Any
     y: np.ndarray | None = None
     labelled: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def tied(self) -> bool:
-        return self.structure not in NO_TIES
 
     def model(self, **params: Any) -> Any:
         """An unfitted model."""
@@ -73,7 +68,9 @@ def make_case(seed: int) -> Case:
     counting = np.arange(n) if m is None else np.flatnonzero(m)
     K = int(rng.integers(1, min(len(counting), 9) + 1))
     map_ = _map(str(rng.choice(MAPS)), K, counting, float(D.max()), rng)
-    if rng.random() < 0.15 and hasattr(map_, "search"):  # what `_plain` asks for
+    if rng.random() < (0.6 if structure == "asymmetric" else 0.05) and hasattr(
+        map_, "search"
+    ):  # what `_plain` asks for
         plain = {"annealing": "median", "refine": None, "n_init": 1, "init": rng.permutation(counting)[:K]}
         plain |= {"collisions": str(rng.choice(["distinct", "allow"]))} | (
             {"temperature": None} if hasattr(map_, "temperature") else {}
@@ -163,7 +160,8 @@ def _map(name: str, K: int, counting: np.ndarray, largest: float, rng: np.random
     if name.endswith("SOM"):
         rows = some(*(r for r in range(1, K + 1) if K % r == 0))
         params |= {
-            "grid": (rows, K // rows), "lattice": some("rectangular", "hexagonal"), "periodic": some(False, rows % 2 == 0),
+            "grid": (rows, K // rows), "lattice": some("rectangular", "hexagonal"),
+            "periodic": some(False, rows % 2 == 0),
             "normalized": some(True, False), "winner": some("neighborhood", "nearest"), "arrange": some(True, False),
             "truncate": some(None, None, 0.0, 1.5), "init": some(params["init"], "embedding"),
         }  # fmt: skip
@@ -309,10 +307,10 @@ def _powers_of_two(case: Case, first: Answer) -> str | None:
 
 
 def _plain(case: Case) -> bool:
-    """Whether nothing but rounding depends on the order of the points."""
+    """Whether nothing but rounding depends on the order of the points: two points alone are tied if D is symmetric."""
     known = case.map.get_params()
     return (
-        type(case.map).__name__.startswith("Median") and not case.tied and case.y is None
+        hasattr(case.map, "search") and case.structure == "asymmetric" and case.y is None
         and not isinstance(known["init"], str) and known["n_init"] == 1 and known["refine"] is None
         and known["annealing"] == "median" and known["collisions"] != "noise" and known.get("temperature") is None
         and (case.m is None or case.m[case.m > 0].min() > 1e-12 * case.m.max())

@@ -28,7 +28,7 @@ from ..search.field_sums import FieldSums
 from ..search.frame import FieldWeights, Weights
 from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
 from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows
-from ..sources.scale import ScaledSource
+from ..sources.checks import ScaledSource
 from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .field_combinations import TINY, TOLERANCE, FieldCombinations, combined, field_distances, field_sums
@@ -69,7 +69,7 @@ class Space(Protocol):
 
     @property
     def exponent(self) -> int:
-        """e where dissimilarities are those of the user's data divided by 2^e (see sources/scale.py)."""
+        """e where dissimilarities are those of the user's data divided by 2^e (see sources/checks.py)."""
         return 0
 
     def brought_in(self, P: NDArray[Any]) -> NDArray[Any]:

@@ -42,9 +42,8 @@ from ..sources.base import (
     kept_if_expensive,
     with_objects,
 )
-from ..sources.checks import as_objects, columns_of, columns_of_objects, n_dims, refuse_bad_entries
+from ..sources.checks import as_objects, columns_of, columns_of_objects, n_dims, refuse_bad_entries, scaled
 from ..sources.computed import checked_objects, take
-from ..sources.scale import scaled
 from ..sources.stored import is_pair_store
 from ..utils.checks import (
     check_choice,

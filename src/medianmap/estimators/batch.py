@@ -11,8 +11,7 @@ from sklearn.utils.validation import validate_data
 from ..core.spaces import Space
 from ..core.vectors import VectorSpace, squared_distances
 from ..sources.base import LARGE, FloatArray, IntArray
-from ..sources.checks import check_vectors
-from ..sources.scale import exponent_of
+from ..sources.checks import check_vectors, exponent_of
 from .base import BaseMap, KMeansMap, NeuralGasMap, SOMMap
 from .parameters import BatchParameters, PlaneStart, documented, parameters
 

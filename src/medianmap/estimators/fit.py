@@ -22,7 +22,18 @@ from sklearn.utils import check_random_state
 
 from ..core.assignment import Assignment, nearest
 from ..core.compression import compressed_space
-from ..core.engine import Epoch, OnEpoch, Problem, State, anneal, first_transition, labelled, run_all, start_points
+from ..core.engine import (
+    Epoch,
+    OnEpoch,
+    Problem,
+    Scale,
+    State,
+    anneal,
+    first_transition,
+    labelled,
+    run_all,
+    start_points,
+)
 from ..core.label_term import LabelTerm
 from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
@@ -32,10 +43,9 @@ from ..refine import refine_som, swap_medoids
 from ..refine.arrangement import exchanged_places
 from ..refine.labelled import labelled_source, settled_labels
 from ..sources.base import FloatArray, IntArray, Source
-from ..sources.scale import scaled_weights
+from ..sources.checks import scaled_weights
 from ..utils.checks import check_n_prototypes, check_weights
 from ..utils.threads import EPOCH_WATCHER, limited
-from .scale import Scale
 
 if TYPE_CHECKING:
     from .base import BaseMap

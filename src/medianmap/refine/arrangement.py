@@ -30,8 +30,7 @@ from ..core.quality import topographic_error
 from ..core.spaces import snapped
 from ..sources import ALL, as_dissimilarity
 from ..sources.base import LARGE, FloatArray, IntArray, plain
-from ..sources.checks import refuse_bad_entries
-from ..sources.scale import exponent_of
+from ..sources.checks import exponent_of, refuse_bad_entries
 from ..utils.checks import check_count, check_weights
 from ..utils.kernels import kernel
 from .map_cost import MapState

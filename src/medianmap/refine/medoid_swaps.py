@@ -238,7 +238,7 @@ def _first_improving(C, at, points, taken, m, first, near, far, removal, even): 
             a, d_i = np.float64(near[i]), np.float64(d[i])
             acc += m[i] * (min(d_i, a) - a)
             share[first[i]] += m[i] * (max(d_i, a) - np.float64(far[i]))
-        go, least = cheapest, removal[cheapest]
+        go, least = int(cheapest), removal[cheapest]
         for t in range(n):
             j = first[nearer[t]]
             change = removal[j] + share[j]
