@@ -29,7 +29,7 @@ HISTORY = np.dtype([
 ])  # fmt: skip
 
 # What a temperature may be beside dissimilarities of about 1: below, nothing mixes; above, exponents lose what differs.
-COLDEST, HOTTEST = 1e-100, 1e100
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-100, 1e100
 
 # Epochs at sigma_end without a lower cost than ever, after which there is none to be expected.
 PATIENCE = 10
@@ -116,9 +116,9 @@ class Scale:
             return T
         inside = float(np.ldexp(T, -self.seen))
         with np.errstate(over="ignore"):
-            limits = np.ldexp((COLDEST, HOTTEST), self.seen)
+            limits = np.ldexp((LEAST_TEMPERATURE, MOST_TEMPERATURE), self.seen)
             overflows = not np.isfinite(T * total_weight)
-        if overflows or not COLDEST <= inside <= HOTTEST:
+        if overflows or not LEAST_TEMPERATURE <= inside <= MOST_TEMPERATURE:
             found = f"below {limits[0]:.0e}" if inside < 1 else f"above {min(limits[1], 1e308 / total_weight):.0e}"
             raise ValueError(
                 f"temperature is {T:g}; for dissimilarities and weights of this size that is {found}, its limit. "

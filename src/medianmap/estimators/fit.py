@@ -245,7 +245,8 @@ def train_map(
             best.ended,
             0.5 * total,
         )
-    return Trained(G, weights, labels, best, 1.0 if term is None else term.beta)
+    # Weights of 1 and more are counts of points to what labels prototypes, of any size; smaller ones are shares.
+    return Trained(G, m if by > 0 else weights, labels, best, 1.0 if term is None else term.beta)
 
 
 def cooled(plan: Plan, problem: Problem) -> Plan:
