@@ -99,14 +99,13 @@ class Kind:
         """Whether the file has a checksum; ValueError if it is not that of the file, or for too many members."""
         with open(path, "rb") as file:
             size = os.path.getsize(path)
-            file.seek(max(0, size - LOCATOR - END - len(MARK) - 64))
+            file.seek(max(0, size - LOCATOR - END - 2**16))
             tail = file.read()
-            has_sum = tail[-64 - len(MARK) :].startswith(MARK)
-            end = len(tail) - END - (64 + len(MARK)) * has_sum
-            listed = int.from_bytes(tail[max(end, 0) :][12:16], "little")
+            end = tail.rfind(b"PK\5\6")  # where zipfile looks for it
+            listed = int.from_bytes(tail[end + 12 : end + 16], "little") if end >= 0 else 0
             if listed > MOST_MEMBERS * 100 or (tail[max(end - LOCATOR, 0) :].startswith(b"PK\6\7") and size < 2**31):
                 raise self.damaged(path, f"its list of members has {listed} bytes")
-            if not has_sum:
+            if not tail[-64 - len(MARK) :].startswith(MARK):
                 return False
             file.seek(0)
             found, left = hashlib.sha256(), size - 64
