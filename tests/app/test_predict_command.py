@@ -38,7 +38,7 @@ def test_a_table_on_standard_output(classifier, capsys):
     assert run("predict", "map/model.mmap", "new.fasta") == 0
     header, *lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert header == [
-        "id", "prototype", "dissimilarity", "second", "second_dissimilarity", "exemplar", "border", "class",
+        "id", "neuron", "dissimilarity", "second", "second_dissimilarity", "exemplar", "border", "class",
         "probability",
     ]  # fmt: skip
     edit = bind("edit")
@@ -141,7 +141,7 @@ def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
     for name in ("all.npy", "prototypes.npy", "named.csv"):
         assert run("predict", "map/model.mmap", name, "-o", "p.tsv") == 0
         table = rows("p.tsv")
-        assert [int(row["prototype"]) for row in table] == expected.argmin(axis=1).tolist()
+        assert [int(row["neuron"]) for row in table] == expected.argmin(axis=1).tolist()
         assert [float(row["dissimilarity"]) for row in table] == expected.min(axis=1).tolist()
     assert table[1]["id"] == "n1"
     np.save("odd.npy", to_all[:, :7])
@@ -150,7 +150,7 @@ def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
     assert "7 columns" in said
     assert "36 training points" in said
     assert run("predict", "map/model.mmap", "D.lsmat", "-o", "p.tsv") == 0
-    assert [row["prototype"] for row in rows("p.tsv")] == [row["prototype"] for row in rows("map/assignments.tsv")]
+    assert [row["neuron"] for row in rows("p.tsv")] == [row["neuron"] for row in rows("map/assignments.tsv")]
 
 
 def test_models_of_means_of_patches_and_of_one_prototype(here, rng, capsys):
@@ -161,7 +161,7 @@ def test_models_of_means_of_patches_and_of_one_prototype(here, rng, capsys):
     save(MedianKMeans(1).fit(X), "one.mmap")
     for name in ("means", "patches", "one"):
         assert run("predict", f"{name}.mmap", "x.csv", "-o", "p.tsv") == 0
-        assert [int(row["prototype"]) for row in rows("p.tsv")] == load(f"{name}.mmap").predict(X).tolist()
+        assert [int(row["neuron"]) for row in rows("p.tsv")] == load(f"{name}.mmap").predict(X).tolist()
     assert rows("p.tsv")[0]["second"] == ""
     # Columns that had names in training need none here.
     Path("named.csv").write_text("id,a,b\n" + "".join(f"p{k},{x!r},{y!r}\n" for k, (x, y) in enumerate(X.tolist())))

@@ -262,7 +262,7 @@ def test_parquet_and_gzip_hold_the_same(labels, rng, tmp_path):
     G = model.estimator_.transform(X)
     order = np.argsort(G, axis=1, kind="stable")
     assert columns["id"] == [f'x "{k}" é' for k in range(60)]
-    assert columns["prototype"] == order[:, 0].tolist()
+    assert columns["neuron"] == order[:, 0].tolist()
     assert columns["second"] == order[:, 1].tolist()
     assert columns["dissimilarity"] == G.min(axis=1).tolist()
     assert columns["second_dissimilarity"] == np.sort(G, axis=1)[:, 1].tolist()

@@ -259,7 +259,7 @@ def test_mistakes_are_named(iris_map):
     for component in (4, -1, "petal", True):
         with pytest.raises(ValueError, match=r"component is .*; give a number below 4 or one of the names"):
             MapDisplay.from_estimator(som, color="component", component=component)
-    with pytest.raises(ValueError, match="2 names for 3 prototypes"):
+    with pytest.raises(ValueError, match="2 names for 3 neurons"):
         TopologyDisplay.from_estimator(gas, X, names=["a", "b"])
 
 

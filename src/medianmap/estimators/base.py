@@ -56,7 +56,7 @@ from ..utils.checks import (
     check_width,
 )
 from ..utils.threads import EPOCH_WATCHER, limited
-from .answers import MapAnswers
+from .answers import MapAnswers, ModelViews
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
 from .parameters import (
     INITS,
@@ -70,7 +70,6 @@ from .parameters import (
     NeuralGasParameters,
     SOMParameters,
 )
-from .views import ModelViews
 
 # After annealing, neural gas and SOM continue at sigma_end until nothing moves; this bounds the wait.
 MAX_SETTLING = 300

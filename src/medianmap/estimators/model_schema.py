@@ -191,12 +191,17 @@ def model(value: Any, sizes: Sizes) -> None:
 def summary(value: Any, sizes: Sizes) -> None:
     """What a tree of patches keeps, see `PatchClusterer.summary_`."""
     named(value, sizes)
-    for name, check in SUMMARY.items():
+    parts = {**SUMMARY, **OF_FIELDS} if OF_FIELDS.keys() & value.keys() else SUMMARY
+    for name, check in parts.items():
         _one(value, name, check, sizes)
-    if value.keys() != SUMMARY.keys() or int(value["sets"][:, 0].sum()) != sizes["P"]:
+    in_sets = value["sets"][:, 0]
+    fits = sizes.get("PP") in (None, int((in_sets**2).sum()))
+    if value.keys() != parts.keys() or int(in_sets.sum()) != sizes["P"] or not fits:
         refuse("has parts that do not fit together")
     if value["sets"].size and value["sets"][:, 1].max() >= sizes["L"]:
         refuse("has sets of a level that it has not")
+    if "near" in value and (value["near"] >= np.repeat(in_sets, in_sets)[:, None]).any():
+        refuse("has neighbours beyond the summary of a point")
 
 
 # --- the tables -----------------------------------------------------------------------------------------------------
@@ -207,6 +212,12 @@ SUMMARY: Mapping[str, Check] = {
     "points": objects("P"),
     "sets": array("i", "sets two", low=0),
     "counts": array("i", "L two", low=0),
+}
+# What a summary of earlier versions, and one of means, does not have: all three or none.
+OF_FIELDS: Mapping[str, Check] = {
+    "means": array("f", "PP"),
+    "near": array("i", "P neighbours", low=0),
+    "rules": array("f", "P rules"),
 }
 COLUMNS: Mapping[str, Check] = {"n_features_in_": count(), "feature_names_in_": texts("M")}
 LEARNED: Mapping[str, Check] = {

@@ -27,9 +27,9 @@ from ..utils.threads import OnProgress, limited, step
 from .queries import Block, Queries, as_queries, dissimilarities, exemplar_places, map_of
 
 # The first columns of every table, and the types of all in a Parquet file; the class has the type of its values.
-COLUMNS = ("id", "prototype", "dissimilarity", "second", "second_dissimilarity")
+COLUMNS = ("id", "neuron", "dissimilarity", "second", "second_dissimilarity")
 TYPES = {
-    "id": "string", "prototype": "int64", "dissimilarity": "float64", "second": "int64",
+    "id": "string", "neuron": "int64", "dissimilarity": "float64", "second": "int64",
     "second_dissimilarity": "float64", "exemplar": "string", "border": "bool", "probability": "float64",
 }  # fmt: skip
 DIFFERENCES = {"model": "another model", "data": "other data", "columns": "other columns"}
@@ -208,7 +208,7 @@ def _pass(
         rows.vouch()
         kept = rows.marks[-1].n if rows.marks else 0
         raise KeyboardInterrupt(
-            f"{kept} objects of {rows.path.name} are kept; run the same again to continue."
+            f"{kept} points of {rows.path.name} are kept; run the same again to continue."
         ) from None
     except Exception as failure:
         if not isinstance(failure, OSError):  # a disk that took no block will not take a vouch for it

@@ -40,7 +40,7 @@ MOST_UNSURE = 10
 
 # What summary.json holds, in this order.
 WRITTEN = (
-    "n_border_points", "n_outliers", "map", "n_points", "n_prototypes", "grid", "lattice", "epochs", "converged",
+    "n_border_points", "n_outliers", "map", "n_points", "n_neurons", "grid", "lattice", "epochs", "converged",
     "empty", "n_points_compared", "n_points_labelled", "reading", "verdict",
     "quality", "certainty", "torn", "classes", "neurons",
 )  # fmt: skip
@@ -141,7 +141,7 @@ def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
         quality |= {} if isnan(share) else {"border_share": share}
     return {
         "model": " of ".join(type(layer).__name__ for layer in layers),
-        "map": type(fitted).__name__, "metric": plain(metric), "n_prototypes": len(fitted.hits_),
+        "map": type(fitted).__name__, "metric": plain(metric), "n_neurons": len(fitted.hits_),
         "grid": None if lattice is None or lattice.places is None else list(lattice.shape),
         "lattice": getattr(lattice, "kind", None), "periodic": getattr(lattice, "periodic", None),
         "predicted_classes": [str(name) for name in getattr(model, "classes_", ())],

@@ -233,7 +233,7 @@ class TopologyDisplay(shapes.Display):
         classes: Any = None, names: Any = None,
     ) -> None:  # fmt: skip
         if names is not None and len(names) != len(hits):
-            raise ValueError(f"There are {len(names)} names for {len(hits)} prototypes; give one per prototype.")
+            raise ValueError(f"There are {len(names)} names for {len(hits)} neurons; give one per neuron.")
         self.layout, self.edges, self.hits = layout, edges, np.asarray(hits, np.float64)
         self.shares, self.classes, self.names = shares, classes, names
 
