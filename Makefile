@@ -10,7 +10,7 @@ ENVIRONMENT := if command -v uv >/dev/null 2>&1; \
 INSTALL := install() { if command -v uv >/dev/null 2>&1; \
   then uv pip install --quiet --python .venv "$$@"; else $(BIN)/python -m pip install --quiet "$$@"; fi; }; install
 
-.PHONY: demo test lint format bench reproduce picture wheel clean help
+.PHONY: demo test fuzz lint format bench reproduce picture wheel clean help
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -35,6 +35,12 @@ demo: $(CORE)  ## Map 630 globins by their alignments, print the map and write i
 
 test: $(INSTALLED)  ## Run all tests
 	$(BIN)/python -m pytest -n auto
+
+HOURS ?= 1
+SEED ?= 1000000
+fuzz: $(INSTALLED)  ## Random fits and damaged models for HOURS=1 from SEED on, each held against other ways to its answer
+	$(BIN)/python benchmarks/damaged_models.py
+	$(BIN)/python benchmarks/fuzz.py --minutes $$(( 60 * $(HOURS) )) --first $(SEED)
 
 lint: $(INSTALLED)  ## Check style and types
 	$(BIN)/ruff check .

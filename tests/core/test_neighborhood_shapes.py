@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.maps import BATCH, EPOCHS, MEDIAN, blob_distances, blobs, estimator, grid_of, unarranged
+from support.maps import BATCH, EPOCHS, MEDIAN, blob_distances, blobs, estimator, grid_of, in_range, unarranged
 from support.strategies import cases
 
 from medianmap import MedianNeuralGas, MedianSOM, PatchClusterer, load, reference, save
@@ -30,7 +30,9 @@ def reference_weights(method, K, neighborhood):
 
 def reference_fit(method, K, start, sigma_end, **data):
     weights, sigma = reference_weights(method, K, "gaussian")
-    return reference.fit(weights, reference.schedule(max(sigma, sigma_end), sigma_end, EPOCHS), start, **data)
+    data, e = in_range(data)
+    P, Y, costs = reference.fit(weights, reference.schedule(max(sigma, sigma_end), sigma_end, EPOCHS), start, **data)
+    return P, Y, np.ldexp(costs, e)
 
 
 # --- the function -----------------------------------------------------------------------------------------------------

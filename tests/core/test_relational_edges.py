@@ -139,3 +139,15 @@ def test_a_model_file_whose_coefficients_point_nowhere_is_damaged(rng, tmp_path)
     fitted.coefficients_ = csr_array((whole.data, whole.indices, whole.indptr), shape=(3, whole.shape[1] + 5))
     with pytest.raises(ValueError, match="do not fit coefficients"):
         fitted.predict(X)
+
+
+def test_fields_of_next_to_no_weight_are_no_matter_for_float32(rng):
+    """A combination of such a field has coefficients beyond float32."""
+    D, m = rng.random((27, 27)).astype(np.float32), 10 ** rng.uniform(-189, -41, 27)
+    np.fill_diagonal(D, 0)
+    with np.errstate(over="raise", invalid="raise"):
+        single, double = (
+            RelationalKMeans(7, metric="precomputed", random_state=35).fit(M, sample_weight=m)
+            for M in (D, D.astype(np.float64))
+        )
+    np.testing.assert_array_equal(single.labels_, double.labels_)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp, softmax
+from sklearn.base import clone
 from support.maps import blob_distances, blobs
 from support.strategies import cases
 
@@ -199,3 +200,19 @@ def test_what_cannot_be(params, words, rng):
 def test_hard_maps_take_all_searches_of_fields():
     assert MedianKMeans(2)._gives is FieldWeights
     assert set(SEARCHES) < {"auto", *strategies_for(FieldWeights)}
+
+
+def test_labels_that_do_not_count_leave_the_temperature_alone(rng):
+    """Where beta is 1 dissimilarities are seen as they are, not divided by their mean."""
+    D = blob_distances(rng, 30) * 20
+    plain = MedianKMeans(4, metric="precomputed", temperature="auto", random_state=0)
+    guided = PrototypeClassifier(plain, beta=1.0).fit(D, np.arange(30) % 2).estimator_
+    np.testing.assert_array_equal(guided.history_, clone(plain).fit(D).history_)
+
+
+def test_points_that_are_all_equally_far_have_a_first_temperature():
+    """All eigenvalues but one are the same, which LAPACK's search for a single one may not stand."""
+    D = np.full((72, 72), 1e30)
+    np.fill_diagonal(D, 0)
+    fitted = RelationalKMeans(4, metric="precomputed", temperature="auto", init="k-medoids++", random_state=94).fit(D)
+    assert fitted.history_["sigma"][0] > 0

@@ -190,7 +190,7 @@ def test_a_stream_that_has_grown_or_shrunk_since_is_refused(rng, tmp_path):
 def test_a_checkpoint_of_another_version_goes_on_with_a_warning(rng, tmp_path, monkeypatch):
     X = blobs(rng, n=100)
     with monkeypatch.context() as patch:
-        patch.setattr("medianmap.estimators.model_file.__version__", "0.0.1")
+        patch.setattr("medianmap.utils.archive.__version__", "0.0.1")
         with pytest.raises(Stop):
             fitted(tmp_path / "c", X, on_patch=interrupted_after(2))
     with pytest.warns(UserWarning, match=r"written by medianmap 0\.0\.1, this is"):

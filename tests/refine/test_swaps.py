@@ -47,6 +47,17 @@ def test_local_optimum_over_all_single_swaps(case, dtype):
     assert_local_optimum(D, result.medoids, case.m)
 
 
+def test_what_two_outliers_could_gain_is_not_covered_by_rounding(rng):
+    """A medoid on one of them cannot be spared, by so much that rounding hides what the other is better by."""
+    for seed in range(5):
+        D = matrix("symmetric", 14, rng)
+        D[12:], D[:, 12:] = 1e20, 1e20
+        D[12:, 12:] = [[0, 1], [0.5, 0]]
+        result = swap_medoids(D, np.array([13, *rng.permutation(12)[:3]]), random_state=seed)
+        assert_local_optimum(D, result.medoids, np.ones(14))
+        assert 12 in result.medoids
+
+
 def changes(D, w, c, m):
     """(K,) what the loss changes by when each of the medoids w is replaced by c."""
     return np.array([loss_of(D, np.array([*w[:j], c, *w[j + 1 :]]), m) for j in range(len(w))]) - loss_of(D, w, m)

@@ -63,8 +63,16 @@ def reference_fit(method, K, start, params=None, **data):
     """(prototypes, costs) of reference.fit with the estimator's caps, for a map with such parameters."""
     weights, sigmas = reference_of(method, K, **(params or {}))
     settle = 299 if method == "kmeans" else 300
+    data, e = in_range(data)
     prototypes, _, costs = reference.fit(weights, sigmas, start, settle=settle, **data)
-    return prototypes, costs
+    return prototypes, np.ldexp(costs, e)
+
+
+def in_range(data):
+    """The data with a subnormal D brought to about 1, as a fit does, and the exponent of what it was divided by."""
+    D = data.get("D")
+    e = 0 if D is None or not 0 < float(D.max()) < 2.0**-50 else int(np.frexp(float(D.max()))[1])
+    return (data if e == 0 else {**data, "D": np.ldexp(D.astype(np.float64), -e)}), e
 
 
 def blobs(rng: np.random.Generator, n=60, centers=4, features=3) -> np.ndarray:

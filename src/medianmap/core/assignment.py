@@ -200,7 +200,7 @@ def smoothed_winners(
     K, N = GT.shape
     if float(GT.min()) < 0:
         return _plain_winners(GT, H, n_jobs)
-    if float(GT.max()) * K > LARGEST:
+    if float(GT.max()) * K > LARGEST:  # d_beta has the mean as its unit, which may be next to nothing of the largest
         candidates = DenseSource(np.ascontiguousarray(H.T), symmetric=False)
         found = product_costs(np.ascontiguousarray(GT.T, dtype=np.float64), candidates)
         winner = found.best_of_all()

@@ -28,6 +28,9 @@ HISTORY = np.dtype([
     ("compression", "i8"), ("went_back", "i8"),
 ])  # fmt: skip
 
+# What a temperature may be beside dissimilarities of about 1: below, nothing mixes; above, exponents lose what differs.
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-100, 1e100
+
 # Epochs at sigma_end without a lower cost than ever, after which there is none to be expected.
 PATIENCE = 10
 
@@ -76,6 +79,52 @@ class Epoch:
     run: int = 0
     compression: int = 0
     went_back: int = 0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The powers of two by which numbers of a fit were divided (sources/checks.py), as exponents; 0 as a rule.
+
+    d : dissimilarities; m : weights; seen : what the assignment sees: with labels, d_beta has a size of its own.
+    cools : whether the width that an epoch records is a temperature, which has the size of what is seen.
+    """
+
+    d: int = 0
+    m: int = 0
+    seen: int = 0
+    cools: bool = False
+
+    def back(self, epoch: Epoch) -> Epoch:
+        """The record of an epoch in the user's numbers."""
+        if not (self.d or self.m):
+            return epoch
+        error, cost = np.ldexp((epoch.quantization_error, epoch.cost), (self.d + self.m, self.seen + self.m)).tolist()
+        sigma = float(np.ldexp(epoch.sigma, self.seen)) if self.cools else epoch.sigma
+        return replace(epoch, sigma=sigma, cost=cost, quantization_error=error)
+
+    def check_labels(self, scaled: bool) -> None:
+        """ValueError for labels that are added to dissimilarities of another size, unless those are scaled."""
+        if self.d and not scaled:
+            raise ValueError(
+                f"The largest dissimilarity is about {np.ldexp(1.0, self.d - 1):.0e}, and label_scale=None adds labels "
+                "of about 1 to that, too far apart for sums of both. Choose label_scale='mean'."
+            )
+
+    def of_temperature(self, T: float | str | None, total_weight: float) -> float | str | None:
+        """The temperature in the numbers of training; total_weight: of all points, times the number of prototypes."""
+        if T is None or isinstance(T, str):
+            return T
+        inside = float(np.ldexp(T, -self.seen))
+        with np.errstate(over="ignore"):
+            limits = np.ldexp((LEAST_TEMPERATURE, MOST_TEMPERATURE), self.seen)
+            overflows = not np.isfinite(T * total_weight)
+        if overflows or not LEAST_TEMPERATURE <= inside <= MOST_TEMPERATURE:
+            found = f"below {limits[0]:.0e}" if inside < 1 else f"above {min(limits[1], 1e308 / total_weight):.0e}"
+            raise ValueError(
+                f"temperature is {T:g}; for dissimilarities and weights of this size that is {found}, its limit. "
+                "Choose it near the mean dissimilarity, or 'auto'."
+            )
+        return inside
 
 
 @dataclass(frozen=True)
@@ -316,7 +365,11 @@ def first_transition(space: Space, m: FloatArray) -> float:
     means, root = d @ p, np.sqrt(p)
     B = root[:, None] * (means + means[:, None] - d - p @ means) * root
     with limited(1):  # the same bits at any number of threads
-        return max(float(eigh(B, eigvals_only=True, subset_by_index=[last, last])[0]), 0.0)
+        try:
+            largest = eigh(B, eigvals_only=True, subset_by_index=[last, last])[0]
+        except np.linalg.LinAlgError:  # where many are nearly equal LAPACK may not tell one from the others
+            largest = np.linalg.eigvalsh(B)[last]
+        return max(float(largest), 0.0)
 
 
 def quantiles(y: FloatArray, m: FloatArray) -> FloatArray:

@@ -27,8 +27,8 @@ from ..utils.threads import limited, run_chunks
 TOLERANCE = 1e-12
 # BLAS multiplies zeros faster than a loop leaves them out, until so few weights of fields are left.
 SPARSE = 0.1
-# Products of float32 numbers below TINY lose digits; sums of numbers above LARGEST leave the range.
-TINY, LARGEST = 1e-30, 1e36
+# Products of float32 numbers below TINY lose digits, and so do sums of a field of so little weight.
+TINY = 1e-30
 # Points per chunk of a product; their sums stay in the cache.
 POINTS = 1024
 
@@ -81,7 +81,7 @@ def field_sums(source: Source, n_jobs: int | None) -> FieldSums:
 def field_distances(P: FieldCombinations, sums: FieldSums, single: bool) -> NDArray[Any]:
     """(K, N) d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2, products in float32 if `single` and if they fit."""
     sums.follow(P.field, P.m, len(P))
-    if single and sums.largest * float(P.m.sum()) < LARGEST:
+    if single and float(P.w.max()) < 1 / TINY:
         Q = _products(P, sums, np.dtype(np.float32))
         single = bool(Q.max() > TINY)
     else:

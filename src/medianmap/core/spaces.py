@@ -28,6 +28,7 @@ from ..search.field_sums import FieldSums
 from ..search.frame import FieldWeights, Weights
 from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
 from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows
+from ..sources.checks import ScaledSource
 from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .field_combinations import TINY, TOLERANCE, FieldCombinations, combined, field_distances, field_sums
@@ -65,6 +66,23 @@ class Space(Protocol):
     def noisy(self) -> bool:
         """Whether the assignment sees other dissimilarities in every epoch."""
         return False
+
+    @property
+    def exponent(self) -> int:
+        """e where dissimilarities are those of the user's data divided by 2^e (see sources/checks.py)."""
+        return 0
+
+    def brought_in(self, P: NDArray[Any]) -> NDArray[Any]:
+        """Prototypes of the user's data as those of this space: other numbers only if they are vectors, and scaled."""
+        return P
+
+    def taken_out(self, P: NDArray[Any]) -> NDArray[Any]:
+        """The reverse of `brought_in`."""
+        return P
+
+    def unscaled(self) -> Self:
+        """The space of the user's data as they are."""
+        return self
 
     def fresh(self) -> Self:
         """The same space with nothing remembered, for a run of its own."""
@@ -141,9 +159,16 @@ class _OnSource(Space):
     @property
     def shareable(self) -> bool:
         source = self.source  # a database, or a function of the user's, cannot be called from several threads
-        while isinstance(source, SubsetSource):
+        while isinstance(source, SubsetSource | ScaledSource):
             source = source.base
         return isinstance(source, DenseSource)
+
+    @property
+    def exponent(self) -> int:
+        return self.source.exponent if isinstance(self.source, ScaledSource) else 0
+
+    def unscaled(self) -> Self:
+        return replace(self, source=self.source.base, memory={}) if isinstance(self.source, ScaledSource) else self
 
     def fresh(self) -> Self:
         return replace(self, memory={})
@@ -305,7 +330,7 @@ class RelationalSpace(_OnSource):
         """The same by BLAS in the precision of D, up to rounding: much faster where most coefficients count."""
         single = self.source.dtype == np.float32
         Q = self._product(P.astype(np.float32 if single else np.float64, copy=False))
-        if single and not TINY < Q.max() < np.inf:  # near the ends of what float32 can hold
+        if single and not Q.max() > TINY:  # which loses digits of products so small
             Q = self._product(P)
         Q -= self_terms(P, Q).astype(Q.dtype)[:, None]
         Q += Q.dtype.type(0)
@@ -321,8 +346,7 @@ class RelationalSpace(_OnSource):
 
                 def multiply(part: slice, block: NDArray[Any] = block, first: int = rows.start) -> None:
                     D = np.ascontiguousarray(block[part], P.dtype)  # by columns BLAS would round otherwise
-                    with np.errstate(over="ignore", under="ignore"):
-                        Q[:, first + part.start : first + part.stop] = P @ D.T
+                    Q[:, first + part.start : first + part.stop] = P @ D.T
 
                 run_chunks(multiply, list(panels(len(block), CHUNK)), self.n_jobs)
         return Q

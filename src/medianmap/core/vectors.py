@@ -28,6 +28,8 @@ class VectorSpace(Space):
 
     X: FloatArray
     n_jobs: int | None = None
+    given: FloatArray | None = None  # the user's vectors, where X is those divided by 2^(exponent / 2)
+    exponent: int = 0
 
     @property
     def n_points(self) -> int:
@@ -41,7 +43,16 @@ class VectorSpace(Space):
         return self.X[indices]  # an index array copies
 
     def subset(self, keep: IntArray) -> Self:
-        return replace(self, X=self.X[keep])
+        return replace(self, X=self.X[keep], given=None if self.given is None else self.given[keep])
+
+    def brought_in(self, P: FloatArray) -> FloatArray:
+        return np.ldexp(P, -self.exponent // 2) if self.exponent else P
+
+    def taken_out(self, P: FloatArray) -> FloatArray:
+        return np.ldexp(P, self.exponent // 2) if self.exponent else P
+
+    def unscaled(self) -> Self:
+        return self if self.given is None else replace(self, X=self.given, given=None, exponent=0)
 
     def distances(self, P: FloatArray) -> FloatArray:
         return squared_distances(self.X, P, self.n_jobs)

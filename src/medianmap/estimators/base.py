@@ -42,7 +42,7 @@ from ..sources.base import (
     kept_if_expensive,
     with_objects,
 )
-from ..sources.checks import as_objects, columns_of, columns_of_objects, n_dims, refuse_bad_entries
+from ..sources.checks import as_objects, columns_of, columns_of_objects, n_dims, refuse_bad_entries, scaled
 from ..sources.computed import checked_objects, take
 from ..sources.stored import is_pair_store
 from ..utils.checks import (
@@ -51,12 +51,12 @@ from ..utils.checks import (
     check_flag,
     check_n_jobs,
     check_nonnegative,
-    check_positive,
     check_temperature,
     check_weights,
+    check_width,
 )
 from ..utils.threads import EPOCH_WATCHER, limited
-from .answers import MapAnswers
+from .answers import MapAnswers, ModelViews
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
 from .parameters import (
     INITS,
@@ -70,7 +70,6 @@ from .parameters import (
     NeuralGasParameters,
     SOMParameters,
 )
-from .views import ModelViews
 
 # After annealing, neural gas and SOM continue at sigma_end until nothing moves; this bounds the wait.
 MAX_SETTLING = 300
@@ -266,10 +265,10 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         return self._space(self._source(X))
 
     def _ready(self, given: Space, m: FloatArray, K: int) -> Space:
-        """With parameters fixed, expensive dissimilarities kept in memory, and entries checked."""
+        """With parameters fixed, expensive dissimilarities kept in memory, entries checked and brought to about 1."""
         source = kept_if_expensive(self._resolved(source_of(given), m))
         if not isinstance(source, PartlyKeptSource):  # which checks values as they come, and reads them again each time
-            check_entries(source, K * float(m.sum()))
+            source = scaled(source, check_entries(source, K * float(m.sum())))
         return self._space(source)
 
     def _source(self, X: Any) -> Source:
@@ -411,8 +410,8 @@ class AnnealedMap(AnnealedParameters, BaseMap):
 
     def _annealed(self, assignment: Rank | OnLattice, default_start: float, sigma_warm: float) -> Plan:
         n_epochs = check_count(self.n_epochs, "n_epochs")
-        end = check_positive(self.sigma_end, "sigma_end")
-        start = max(default_start, end) if self.sigma_start is None else check_positive(self.sigma_start, "sigma_start")
+        end = check_width(self.sigma_end, "sigma_end")
+        start = max(default_start, end) if self.sigma_start is None else check_width(self.sigma_start, "sigma_start")
         if start < end:
             raise ValueError(f"sigma_start = {start:g} is below sigma_end = {end:g}; sigma falls during training.")
         sigmas = geometric(start, end, n_epochs)
@@ -472,7 +471,7 @@ class SOMMap(SOMParameters, AnnealedMap):
         )
         # From a higher sigma a short annealing ends in worse maps than it began with.
         plan = self._annealed(
-            assignment, lattice.diameter / 2, sigma_warm=max(0.5, 1.5 * check_positive(self.sigma_end, "sigma_end"))
+            assignment, lattice.diameter / 2, sigma_warm=max(0.5, 1.5 * check_width(self.sigma_end, "sigma_end"))
         )
         return replace(plan, arrange=check_flag(self.arrange, "arrange"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,13 @@ from sklearn.utils.validation import validate_data
 
 from ..core.spaces import Space
 from ..core.vectors import VectorSpace, squared_distances
-from ..sources.base import FloatArray, IntArray
-from ..sources.checks import check_vectors
+from ..sources.base import LARGE, FloatArray, IntArray
+from ..sources.checks import check_vectors, exponent_of
 from .base import BaseMap, KMeansMap, NeuralGasMap, SOMMap
 from .parameters import BatchParameters, PlaneStart, documented, parameters
+
+# Squares of smaller coordinates lose bits.
+SMALLEST = 1e-140
 
 
 class BatchMap(BatchParameters, BaseMap):
@@ -36,7 +40,10 @@ class BatchMap(BatchParameters, BaseMap):
             raise ValueError(
                 f"The largest coordinate is {largest:g}: costs overflow. Divide X or the weights by a constant."
             )
-        return given
+        if 0 < largest < SMALLEST:
+            raise ValueError(f"The largest coordinate is {largest:g}: its square underflows. Multiply X by a constant.")
+        e = exponent_of(largest, LARGE // 2)
+        return replace(given, X=np.ldexp(given.X, -e), given=given.X, exponent=2 * e) if e else given
 
     def _prototype_attributes(
         self, given: Space, space: Space, m: FloatArray, prototypes: FloatArray

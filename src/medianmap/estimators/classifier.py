@@ -18,9 +18,9 @@ from ..core.labels import class_numbers, why_none_counts, without_marks
 from ..sources.base import FloatArray
 from ..utils.checks import check_beta_or_auto, check_choice, check_weights
 from ..utils.threads import limited
+from .answers import ModelViews
 from .base import BaseMap
 from .fit import Supervision, Trained
-from .views import ModelViews
 
 # How much the fields around one count for its shares on average, and the nearest labelled point, in labelled points.
 NEIGHBOURS, NEAREST = 0.2, 0.02

@@ -22,7 +22,18 @@ from sklearn.utils import check_random_state
 
 from ..core.assignment import Assignment, nearest
 from ..core.compression import compressed_space
-from ..core.engine import Epoch, OnEpoch, Problem, State, anneal, first_transition, labelled, run_all, start_points
+from ..core.engine import (
+    Epoch,
+    OnEpoch,
+    Problem,
+    Scale,
+    State,
+    anneal,
+    first_transition,
+    labelled,
+    run_all,
+    start_points,
+)
 from ..core.label_term import LabelTerm
 from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
@@ -32,6 +43,7 @@ from ..refine import refine_som, swap_medoids
 from ..refine.arrangement import exchanged_places
 from ..refine.labelled import labelled_source, settled_labels
 from ..sources.base import FloatArray, IntArray, Source
+from ..sources.checks import scaled_weights
 from ..utils.checks import check_n_prototypes, check_weights
 from ..utils.threads import EPOCH_WATCHER, limited
 
@@ -173,36 +185,46 @@ def train_map(
         labels = None if supervision is None else supervision.checked(m)
         plan = map_._plan(K)
         explicit = map_._explicit_start(given, K, keep)
-        space = map_._ready(given, m, K)
-        training = space if m.all() else space.subset(keep)
+        # From here on numbers are of about 1, until `scale` brings what came out back.
+        space, (weights, by) = map_._ready(given, m, K), scaled_weights(m)
+        training, counts = space if m.all() else space.subset(keep), weights[keep]
         term = None
         if supervision is not None and labels is not None:
             term = supervision.term(labels.subset(keep), training, m[keep], K)
-        problem = Problem(training, plan.assignment, m[keep], term)
+        problem = Problem(training, plan.assignment, counts, term)
+        scale = Scale(space.exponent, by, 0 if problem.supervised else space.exponent, plan.temperature is not None)
+        if problem.supervised:
+            scale.check_labels(supervision is not None and supervision.scaled)
+        plan = replace(plan, temperature=scale.of_temperature(plan.temperature, K * float(m.sum())))
+
+        def watch(epoch: Epoch) -> None:
+            map_._watch(scale.back(epoch))
 
         # Training: from where it ended before, or from each of the starts.
         rng = as_generator(map_.random_state)
         if go_on_from is None:
             plan = cooled(plan, problem)
-            starts = [explicit]
+            starts = [None if explicit is None else space.brought_in(explicit)]
             if explicit is None:
                 lattice = plan.assignment.lattice
                 # The plane is laid out once: further starts would be the same, so they are random.
                 inits = [map_.init, *["random" if map_.init == "embedding" else map_.init] * (map_.n_init - 1)]
-                starts = [start_points(init, training, K, m[keep], rng, lattice) for init in inits]
-            best = best_of(problem, plan, starts, rng, map_)
+                starts = [start_points(init, training, K, counts, rng, lattice) for init in inits]
+            best = best_of(problem, plan, starts, rng, map_, watch)
         else:
             before = go_on_from
             if not isinstance(before, State):
                 before = State(map_._checked_start(before(space, keep), K))
-            before = State(before.prototypes, before.labels)
-            best = train_from(problem, plan, before, plan.short_annealing(), rng, map_._watch)
+            before = State(space.brought_in(before.prototypes), before.labels)
+            best = train_from(problem, plan, before, plan.short_annealing(), rng, watch)
 
-        # What came out, in terms of all points.
-        prototypes = space.lifted(best.prototypes, keep)
+        # What came out, in terms of all points and of the user's numbers.
+        history = tuple(map(scale.back, best.history))
+        best = replace(best, prototypes=space.taken_out(best.prototypes), history=history)
+        space, prototypes = space.unscaled(), space.lifted(best.prototypes, keep)
         G = space.final_distances(prototypes)
         winner, least = nearest(G)
-        total = inertia(least[:, None], m)
+        total = float(np.ldexp(inertia(np.ldexp(least, -scale.d)[:, None], weights), scale.d + by))
         replace_fitted(map_, {
             **features,
             **map_._prototype_attributes(given, space, m, prototypes),
@@ -223,7 +245,8 @@ def train_map(
             best.ended,
             0.5 * total,
         )
-    return Trained(G, m, labels, best, 1.0 if term is None else term.beta)
+    # Weights of 1 and more are counts of points to what labels prototypes, of any size; smaller ones are shares.
+    return Trained(G, m if by > 0 else weights, labels, best, 1.0 if term is None else term.beta)
 
 
 def cooled(plan: Plan, problem: Problem) -> Plan:
@@ -236,7 +259,7 @@ def cooled(plan: Plan, problem: Problem) -> Plan:
         return plan
     if isinstance(T, str):
         T = first_transition(problem.space, problem.m)
-        if term is not None:
+        if term is not None and problem.supervised:
             T = term.beta / term.scale * T + 1.0 - term.beta
     return plan if T == 0.0 else replace(plan, sigmas=np.append(geometric(T, COLDEST * T, COOLING), 0.0))
 
@@ -250,8 +273,9 @@ def replace_fitted(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:
 
 
 def best_of(
-    problem: Problem, plan: Plan, starts: list[NDArray[Any] | None], rng: np.random.Generator, map_: BaseMap
-) -> State:
+    problem: Problem, plan: Plan, starts: list[NDArray[Any] | None], rng: np.random.Generator, map_: BaseMap,
+    watch: OnEpoch,
+) -> State:  # fmt: skip
     """The run of least quantization error (in d_beta if there are labels) over all starts, the first on ties."""
     # Several runs get random numbers of their own, so that none depends on which comes first.
     rngs = [rng] if len(starts) == 1 else [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
@@ -270,7 +294,7 @@ def best_of(
 
     # A function of the user's cannot be called from several threads.
     n_jobs = map_.n_jobs if map_.on_epoch is None and EPOCH_WATCHER.get() is None else 1
-    return min(run_all(train, problem, len(starts), n_jobs, map_._watch), key=lambda outcome: outcome[0])[1]
+    return min(run_all(train, problem, len(starts), n_jobs, watch), key=lambda outcome: outcome[0])[1]
 
 
 def train_from(

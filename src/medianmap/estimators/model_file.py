@@ -1,21 +1,18 @@
 """The model file: one zip of `.npy` arrays and a JSON page with a model, its parameters and fitted attributes.
 
-No pickle, so opening a file from a stranger is safe; written whole or not at all. Layout, schema 1: `model.json` holds
+No pickle, so opening a file from a stranger is safe; written whole or not at all (utils/archive.py). `model.json` holds
 the name of the format, the schema, the class, its parameters and its fitted attributes. A value that JSON lacks is an
 object with one key that names its kind: {"array": "a3.npy"}, {"tuple": [...]}, ...; a model inside a model (the map of
-a classifier) is a value of the kind "model".
+a classifier) is a value of the kind "model". What may be in it is written down in model_schema.py. Files of schema 1,
+which had no checksum, are read as well.
 """
 
 from __future__ import annotations
 
 import base64
-import io
-import json
 import os
 import warnings
-import zipfile
-from dataclasses import dataclass
-from pathlib import Path
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,73 +21,10 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._version import __version__
-from ..core.neighborhood import Lattice, make_lattice
-from ..utils.files import atomic
+from ..core.neighborhood import Lattice, checked_distances, checked_lattice
+from ..utils.archive import Kind, Members
 from ..utils.loading import provided
-from .classifier import PrototypeClassifier
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file: the name of its JSON page, its format's name, the newest schema, and what users know it as."""
-
-    page: str
-    name: str
-    schema: int
-    called: str
-
-    def write(self, path: str | os.PathLike[str], content: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        """Write atomically: a failure leaves any earlier file as it was."""
-        header = {"format": self.name, "schema": self.schema, "medianmap": __version__, **content}
-        with atomic(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(_entry(self.page), json.dumps(header, indent=1, allow_nan=True))
-            for entry, array in arrays.items():
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                archive.writestr(_entry(entry), buffer.getvalue())
-
-    def open(self, path: str | os.PathLike[str]) -> tuple[dict[str, Any], zipfile.ZipFile]:
-        """The checked JSON page and the open archive behind it; ValueError if foreign, damaged or of a newer schema."""
-        if not Path(path).is_file():
-            raise FileNotFoundError(f"There is no file {path}; give the path of a {self.called}.")
-        try:
-            archive = zipfile.ZipFile(path)
-        except zipfile.BadZipFile:
-            raise ValueError(f"{path} is not a {self.called}, or was cut short: it cannot be opened as one.") from None
-        try:
-            if self.page not in archive.namelist():
-                raise ValueError(f"{path} is a zip file, but not a {self.called}.")
-            try:
-                header = json.loads(archive.read(self.page))
-            except Exception as error:
-                raise self.damaged(path, error) from None
-            if not isinstance(header, dict) or header.get("format") != self.name:
-                raise ValueError(f"{path} is a zip file, but not a {self.called}.")
-            schema = header.get("schema")
-            if not isinstance(schema, int) or schema < 1:
-                raise self.damaged(path, f"schema {schema!r}")
-            if schema > self.schema:
-                raise ValueError(
-                    f"{path} was written by medianmap {header.get('medianmap')} with schema {schema}; "
-                    f"this version {__version__} reads up to schema {self.schema}. Upgrade medianmap to open it."
-                )
-            return header, archive
-        except BaseException:
-            archive.close()
-            raise
-
-    def damaged(self, path: str | os.PathLike[str], why: object) -> ValueError:
-        """The error for a file whose content is not what it should be."""
-        return ValueError(f"{path} is a damaged {self.called} ({why}); restore it from a copy.")
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    """An entry without the time of day: the same model is the same bytes."""
-    entry = zipfile.ZipInfo(name)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o600 << 16
-    return entry
+from .model_schema import NEEDED_PARAMETERS, SCHEMAS, check_fitted
 
 
 class Writer:
@@ -137,35 +71,36 @@ class Writer:
 
 
 class Reader:
-    """Turns the JSON of `Writer` back into values."""
+    """Turns the JSON of `Writer` back into values; ValueError for what `Writer` does not write."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.archive = archive
+    def __init__(self, members: Members) -> None:
+        self.members = members
+        self.n_neurons: int | None = None  # of the model that is read, as soon as it is known
 
     def decode(self, value: Any) -> Any:
+        if isinstance(value, list):
+            raise ValueError("a list is there without its kind")
         if not isinstance(value, dict):
             return value
+        if len(value) != 1:
+            raise ValueError("a value is there without its kind")
         ((kind, content),) = value.items()
         return self.of_kind(kind, content)
 
     def of_kind(self, kind: str, content: Any) -> Any:
         if kind == "array":
-            return np.load(io.BytesIO(self.archive.read(content)), allow_pickle=False)
-        if kind == "lattice":
-            lattice, periodic, given, *shape = content
-            if given is not None:
-                return Lattice(tuple(shape), lattice, periodic, None, self.decode(given))
-            return make_lattice(tuple(shape), lattice, periodic)
-        if kind == "bytes":
-            return base64.b64decode(content)
-        if kind == "dict":
+            return self.members.array(content)
+        if kind == "bytes" and isinstance(content, str):
+            return base64.b64decode(content, validate=True)
+        if kind == "dict" and isinstance(content, dict):
             return {key: self.decode(item) for key, item in content.items()}
+        if not isinstance(content, list):
+            raise ValueError(f"unknown kind of value {kind[:40]!r}")
+        if kind == "lattice":
+            return self.lattice(*content)
         items = [self.decode(item) for item in content]
         if kind == "sparse":
-            data, indices, indptr, shape = items
-            matrix = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-            matrix.check_format(full_check=True)  # compiled code will trust the indices
-            return matrix
+            return self.sparse(*items)
         if kind == "tuple":
             return tuple(items)
         if kind == "list":
@@ -174,22 +109,31 @@ class Reader:
             objects = np.empty(len(items), object)
             objects[:] = items
             return objects
-        raise ValueError(f"unknown kind of value {kind!r}")
+        raise ValueError(f"unknown kind of value {kind[:40]!r}")
+
+    def lattice(self, kind: Any, periodic: Any, given: Any, *shape: Any) -> Lattice:
+        """A lattice of as many neurons as there are prototypes: their distances are not made before that is known."""
+        if not all(type(side) is int and side > 0 for side in shape) or prod(shape) != self.n_neurons:
+            raise ValueError(f"its lattice has the shape {shape}, and there are {self.n_neurons} prototypes")
+        if given is None:
+            return checked_lattice(shape, kind, periodic)
+        distances = self.decode(given)
+        if kind != "given" or periodic or not isinstance(distances, np.ndarray) or distances.shape != shape * 2:
+            raise ValueError("its lattice is not one of given distances")
+        checked_distances(distances)
+        return Lattice(shape, kind, periodic, None, distances)
+
+    def sparse(self, data: Any, indices: Any, indptr: Any, shape: Any) -> csr_array:
+        """A matrix in rows, whose indices compiled code can trust."""
+        parts = [(data, "f"), (indices, "i"), (indptr, "i"), (shape, "i")]
+        if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind == kind for part, kind in parts):
+            raise ValueError("a sparse matrix is not made of arrays")
+        matrix = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+        matrix.check_format(full_check=True)
+        return matrix
 
 
-MODEL = Kind("model.json", "medianmap-model", 1, "medianmap model")
-
-# Each with what it cannot answer without, once fitted.
-_MAP = {"hits_", "cluster_centers_"}
-_RELATIONAL = {"hits_", "coefficients_", "self_terms_", "support_"}
-CLASSES = {
-    **dict.fromkeys(
-        ("MedianKMeans", "MedianNeuralGas", "MedianSOM", "BatchKMeans", "BatchNeuralGas", "BatchSOM"), _MAP
-    ),
-    **dict.fromkeys(("RelationalKMeans", "RelationalNeuralGas", "RelationalSOM"), _RELATIONAL),
-    "PrototypeClassifier": {"classes_", "prototype_labels_", "estimator_", "beta_"},
-    "PatchClusterer": {"map_", "multiplicities_", "n_samples_seen_"},
-}
+MODEL = Kind("model.json", "medianmap-model", 2, "medianmap model")
 
 # Parameters that steer training but not the trained map; where they cannot be stored, None takes their place.
 NOT_PART_OF_THE_MAP = ("random_state", "on_epoch", "on_patch", "client", "checkpoint")
@@ -213,19 +157,22 @@ def save(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote; ValueError if the file is foreign, damaged or of a newer schema."""
-    header, archive = MODEL.open(path)
-    with archive:
+    header, members = MODEL.open(path)
+    with members:
         try:
-            if not header["fitted"]:
+            content = {key: value for key, value in header.items() if key not in ("format", "schema", "medianmap")}
+            if not content.get("fitted"):
                 raise ValueError("the model in it is not fitted")
-            return _ModelReader(archive).model(header)
+            model = _ModelReader(members).model(content)
+            members.all_read()
+            return model
         except Exception as error:  # damage can make zipfile, zlib, json and numpy raise nearly anything
             raise MODEL.damaged(path, error) from None
 
 
 def is_stored(model: Any) -> bool:
     """Whether a model is of one of the classes that a file can hold, itself and not a class derived from it."""
-    return type(model).__name__ in CLASSES and type(model).__module__.split(".")[0] == "medianmap"
+    return type(model).__name__ in SCHEMAS and type(model).__module__.split(".")[0] == "medianmap"
 
 
 class _ModelWriter(Writer):
@@ -256,30 +203,40 @@ class _ModelWriter(Writer):
         return {"model": self.model(value)} if is_stored(value) else super().encode(value, where)
 
 
+# What says how many prototypes a model has is read before all that has to fit.
+FIRST = ("hits_", "multiplicities_")
+
+
 class _ModelReader(Reader):
-    def model(self, content: dict[str, Any]) -> Any:
-        """A model; one that was fitted must have what it answers with."""
-        name, fitted = content["class"], content["fitted"]
-        needed = CLASSES[name]
-        estimator = provided(name)(**{key: self.decode(value) for key, value in content["params"].items()})
-        for key, value in fitted.items():
-            setattr(estimator, key, self.decode(value))
-        lacking = needed - fitted.keys()
-        if fitted and lacking:
-            raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
-        if "prototype_labels_" in fitted:
-            check_labelled_map(estimator)
+    def model(self, content: Any) -> Any:
+        """A model, checked; one that is not fitted is a part of another."""
+        if not isinstance(content, dict) or content.keys() != {"class", "params", "fitted"}:
+            raise ValueError("a model in it is not made of class, params and fitted")
+        name, given, found = content["class"], content["params"], content["fitted"]
+        if name not in SCHEMAS or not isinstance(given, dict) or not isinstance(found, dict):
+            raise ValueError(f"it has a model of the class {str(name)[:40]!r}")
+        cls = provided(name)
+        params = {key: self.decode(value) for key, value in given.items()}
+        lacking = (NEEDED_PARAMETERS & {*cls._get_param_names()}) - params.keys()
+        if lacking:
+            raise ValueError(f"it lacks the parameter {sorted(lacking)[0]}")
+        if "estimator" in params and not is_stored(params["estimator"]):
+            raise ValueError("its estimator is no map")
+        estimator = cls(**params)
+        if hasattr(estimator, "_check_parameters"):
+            estimator._check_parameters()
+        outer, self.n_neurons = self.n_neurons, None
+        fitted = {}
+        for key in sorted(found, key=lambda key: key not in FIRST):
+            fitted[key] = value = self.decode(found[key])
+            if key in FIRST and isinstance(value, np.ndarray) and value.ndim == 1:
+                self.n_neurons = len(value)
+        self.n_neurons = outer
+        if fitted:
+            check_fitted(name, fitted, params)
+        for key in found:  # in their order, so that the model saved again is the same bytes
+            setattr(estimator, key, fitted[key])
         return estimator
 
     def of_kind(self, kind: str, content: Any) -> Any:
         return self.model(content) if kind == "model" else super().of_kind(kind, content)
-
-
-def check_labelled_map(classifier: PrototypeClassifier) -> None:
-    """A fitted classifier has a fitted map and a row of class shares for each of its prototypes."""
-    n_prototypes = getattr(classifier.estimator_, "_n_features_out", None)
-    if n_prototypes is None:
-        raise ValueError("its estimator_ is no fitted map")
-    expected, found = (n_prototypes, len(classifier.classes_)), np.shape(classifier.prototype_labels_)
-    if found != expected:
-        raise ValueError(f"its prototype_labels_ have the shape {found}, not {expected}")

@@ -227,7 +227,7 @@ class AnnealedParameters:
         "float or None",
         'Width of the neighbourhood in the first epoch; None takes K / 2, and 2 at most with annealing="median": data '
         "points that start wider freeze where they are, far from the best."))  # fmt: skip
-    sigma_end: float = field(default=0.01, metadata=about("float", "Width in the last epoch."))
+    sigma_end: float = field(default=0.01, metadata=about("float", "Width in the last epoch, 1e-100 to 1e100."))
     neighborhood: str = field(default="exponential", metadata=about(_choice(*NEIGHBORHOODS), SHAPE))
 
 

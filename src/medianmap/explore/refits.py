@@ -98,7 +98,7 @@ def refits(
 ) -> Refits:
     """n_fits fits, with at most K prototypes, to what `check_data` gave; dissimilarities are computed here."""
     with limited(estimator.n_jobs):
-        space = estimator._ready(given, m, K)
+        space = estimator._ready(given, m, K).unscaled()  # every fit brings its own points to about 1
     report, done = on_progress or step, count(1)
     return Refits(estimator, space, m, np.arange(len(m)), lambda: report("fits", next(done), n_fits))
 

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..estimators.model_file import Kind, Reader, Writer
+from ..estimators.model_file import Reader, Writer
 from ..sources.computed import take
+from ..utils.archive import Kind
 from .fields import Fields
 from .one_patch import PatchCost
 from .points import Prototypes, joined
 
-CHECKPOINT = Kind("checkpoint.json", "medianmap-checkpoint", 1, "medianmap checkpoint")
+CHECKPOINT = Kind("checkpoint.json", "medianmap-checkpoint", 2, "medianmap checkpoint")
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,10 @@ def read_checkpoint(path: str | os.PathLike[str]) -> PassProgress | None:
     """The progress in the file; None if there is no file, ValueError if it is damaged."""
     if not Path(path).exists():
         return None
-    header, archive = CHECKPOINT.open(path)
-    with archive:
+    header, members = CHECKPOINT.open(path)
+    with members:
         try:
-            reader = Reader(archive)
+            reader = Reader(members)
 
             def decoded(content: Any) -> Any:
                 if content is None:
@@ -152,6 +153,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> PassProgress | None:
                 seed, decoded(header["prototypes"]), patches, seen, evaluations, epochs, header["about"], levels,
                 decoded(header["alone"]),
             )  # fmt: skip
+            members.all_read()
         except Exception as error:
             raise CHECKPOINT.damaged(path, error) from None
     if header.get("medianmap") != __version__:

@@ -14,10 +14,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.engine import State
+from ..estimators.answers import ModelViews
 from ..estimators.base import BaseMap, check_map
 from ..estimators.fit import Supervision, as_generator, replace_fitted, reporting
 from ..estimators.parameters import parameters
-from ..estimators.views import ModelViews
 from ..predict.assign_all import table_of, two_nearest
 from ..predict.queries import groups_among
 from ..sources.base import FloatArray, IntArray, is_source

@@ -29,8 +29,8 @@ from ..core.neighborhood import Lattice, checked_lattice
 from ..core.quality import topographic_error
 from ..core.spaces import snapped
 from ..sources import ALL, as_dissimilarity
-from ..sources.base import FloatArray, IntArray, plain
-from ..sources.checks import refuse_bad_entries
+from ..sources.base import LARGE, FloatArray, IntArray, plain
+from ..sources.checks import exponent_of, refuse_bad_entries
 from ..utils.checks import check_count, check_weights
 from ..utils.kernels import kernel
 from .map_cost import MapState
@@ -93,7 +93,7 @@ def arrange(
     w = located(medoid_indices, source.shape[0], source.ids)
     check_fits(len(w), places)
     G = np.array(plain(source.block(ALL, w)))
-    refuse_bad_entries(G)
+    G = np.ldexp(G, -exponent_of(refuse_bad_entries(G), LARGE), dtype=np.float64)  # no bit of t and r depends on it
     state = MapState.of(G, w, m, places, 0.0)
     before = _order_of(state, places)
     state.permute(best_arrangement(state, rng))

@@ -26,9 +26,11 @@ With u = 2^-53 the computed change is off by at most
 
     (N + 3) u / (1 - (N + 3) u) (loss + 2 removal(j)) + 3 N 2^-1075  <  2 (N + 4) u (loss + 2 removal(j)) + 4 N 2^-1075
 
-for computed loss and removal as well, as long as N < 10^12. A swap is made only if its computed change lies below
-minus the right-hand side. Then the true loss falls with each swap, no set of medoids occurs twice, and there are
-finitely many: the search ends.
+for computed loss and removal as well, as long as N < 10^12. A swap whose computed change lies below minus twice the
+right-hand side is made: then the loss falls by more than rounding can hide. Where the change is nearer to 0 than that,
+the loss after the swap is summed from scratch, in the order of the loss before, and has to be lower. (It must be: where
+a lone outlier has a medoid, removal is larger than the loss by far, and so is the uncertainty.) So the computed loss
+falls with each swap, no set of medoids occurs twice, and there are finitely many: the search ends.
 
 Ties. Where dissimilarities are whole numbers, many swaps leave the loss unchanged. A walk along a plateau is one pass
 over the candidates that makes every swap that does not raise the computed loss. Rounding may raise the loss on the way,
@@ -217,7 +219,7 @@ def _first_improving(C, at, points, taken, m, first, near, far, removal, even): 
     eights = mask.view(np.uint64)
     nearer = np.empty(N + 8, np.int32)
     share = np.zeros(K)
-    cheapest = np.argmin(removal[:K])
+    cheapest, widest = np.argmin(removal[:K]), 2.0 * _uncertainty(N, loss, removal[:K].max())
     for candidate in range(at.shape[0]):
         if taken[points[candidate]]:
             continue
@@ -236,18 +238,43 @@ def _first_improving(C, at, points, taken, m, first, near, far, removal, even): 
             a, d_i = np.float64(near[i]), np.float64(d[i])
             acc += m[i] * (min(d_i, a) - a)
             share[first[i]] += m[i] * (max(d_i, a) - np.float64(far[i]))
-        go, least = cheapest, removal[cheapest]
+        go, least = int(cheapest), removal[cheapest]
         for t in range(n):
             j = first[nearer[t]]
             change = removal[j] + share[j]
             if change < least or (change == least and j < go):
                 go, least = j, change
+        found = acc + least < -2.0 * _uncertainty(N, loss, removal[go]) or (even and acc + least <= 0.0)
+        # A medoid with a larger change may have a larger uncertainty, too, so all are looked at.
+        if not found and acc + least <= widest:
+            go, lowest = -1, loss
+            for j in range(K):
+                if acc + removal[j] + share[j] <= 2.0 * _uncertainty(N, loss, removal[j]):
+                    after = _loss_after(j, d, m, first, near, far)
+                    if after < lowest:
+                        go, lowest = j, after
+            found = go >= 0
         for t in range(n):
             share[first[nearer[t]]] = 0.0
-        off = (N + 4) * EPS * (loss + 2.0 * removal[go]) + 4 * N * UNDERFLOW
-        if acc + least < -off or (even and acc + least <= 0.0):
+        if found:
             return candidate, go
     return -1, -1
+
+
+@kernel
+def _uncertainty(N, loss, removal):  # type: ignore[no-untyped-def]
+    """By how much a computed change of the loss may be off."""
+    return (N + 4) * EPS * (loss + 2.0 * removal) + 4 * N * UNDERFLOW
+
+
+@kernel
+def _loss_after(j, d, m, first, near, far):  # type: ignore[no-untyped-def]
+    """The loss if medoid j is replaced by the candidate at d (N,), in the order of `_removals`."""
+    loss = 0.0
+    for i in range(m.shape[0]):
+        stays = np.float64(far[i]) if first[i] == j else np.float64(near[i])
+        loss += m[i] * min(np.float64(d[i]), stays)
+    return loss
 
 
 @kernel
@@ -260,11 +287,15 @@ def _first_better(C, at, m, near):  # type: ignore[no-untyped-def]
     for t in range(at.shape[0]):
         d_t = C[at[t]]
         change = size = 0.0
+        before = after = 0.0
         for i in range(N):
             d, a = np.float64(d_t[i]), np.float64(near[i])
             change += m[i] * (d - a)
             size += m[i] * (d + a)
-        if change < -((N + 4) * EPS * size + 4 * N * UNDERFLOW):
+            before += m[i] * a
+            after += m[i] * d
+        off = 2.0 * _uncertainty(N, size, 0.0)
+        if change < -off or (change <= off and after < before):
             return t, 0
     return -1, -1
 

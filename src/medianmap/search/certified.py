@@ -24,7 +24,7 @@ from .field_sums import FieldSums
 from .frame import FieldWeights, Finder, Search, SoftWeights, Weights
 from .placing import best_free, count_survivors, settle_distinct
 from .rank_screen import RankScreen
-from .screens import LARGEST, Bounded, Choice, as_float32
+from .screens import Bounded, Choice, as_float32
 
 # How many prototypes a screen is judged by, and the screens that need no judging: they leave out nothing.
 SAMPLE = 24
@@ -133,8 +133,6 @@ def certified(source: Source, n_jobs: int | None = None) -> Search:
             upper = finder.still_at_most(weights, w)
         N = source.shape[0]
         work, terms = screen.options(weights), 0
-        if not screen.in_range(weights.m):
-            return product_costs(weights.A, source)
         if X is None:  # a candidate left over costs N evaluations of the metric: bounds as tight as can be
             work = {"dense": work["dense"]}
         while True:
@@ -165,10 +163,6 @@ class FieldScreen:
         self.sums = FieldSums(source.shape[0], D, lambda points: source.block(points, ALL), n_jobs)
         self.n_jobs = n_jobs
         self.choice = Choice({"sparse": 0.7})
-
-    def in_range(self, m: FloatArray) -> bool:
-        """Whether float32 holds all sums for points of the weights m (N,)."""
-        return bool(self.sums.largest * m.sum() <= LARGEST)
 
     def options(self, weights: FieldWeights) -> dict[str, float]:
         """Bring the block sums up to date; the work of each kind of bounds from them."""

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.base import FloatArray, panels
+from ..sources.base import panels
 from ..utils.kernels import kernel
 from ..utils.threads import run_chunks
 from . import screens
 from .field_sums import FieldSums
 from .frame import RankWeights
 from .lowrank import LowRank
-from .screens import F32, LARGEST, SMALLEST, UNIT, Bounded, Choice, as_float32
+from .screens import F32, SMALLEST, UNIT, Bounded, Choice, as_float32
 
 # Ranks that the screen of smallest ranks leaves out weigh less than this; its work per term, since it reads rows of D
 # from memory, where block sums lie in the caches.
@@ -34,7 +34,7 @@ ROW_COST = 5.5
 LIGHT_FIELD = 0.05
 # Work of the low-rank screen per weight and dimension, and of what else looks at every weight, as in screens.py.
 LOW_RANK_COST, WEIGHT_COST = 4.0, 100.0
-# Inverses of smaller dissimilarities and weights are more than float32 holds.
+# Inverses of lighter fields are more than float32 holds.
 FAINT = 1e-30
 # A low-rank approximation does not pay for fewer points or prototypes.
 SMALLEST_LOW_RANK = (1000, 20)
@@ -50,12 +50,6 @@ class RankScreen:
         self.choice = Choice({"ranks": 0.7, "low rank": 1.1})
         self._narrow: tuple[Any, Bounded] | None = None
 
-    def in_range(self, m: FloatArray) -> bool:
-        """Whether float32 holds the largest dissimilarity, the largest weight in m (N,), their inverses, all sums."""
-        largest, heaviest = self.sums.largest, m.max()
-        held = FAINT < min(largest, heaviest) and max(largest, heaviest) < LARGEST
-        return bool(held and largest * m.sum() <= LARGEST)
-
     def options(self, weights: RankWeights) -> dict[str, float]:
         """The work of each screen."""
         K, N = weights.rank.shape
@@ -70,10 +64,17 @@ class RankScreen:
 
     def bounds(self, name: str, weights: RankWeights) -> tuple[Bounded, int]:
         """Lower bounds of all costs, and the number of terms that were summed for them."""
+        bounds, terms = self._bounds(name, weights)
+        # What float32 loses of weights next to nothing, or leaves out, times their dissimilarities.
+        lost = 2 * len(weights.m) * SMALLEST * self.sums.largest
+        return replace(bounds, absolute=bounds.absolute + lost), terms
+
+    def _bounds(self, name: str, weights: RankWeights) -> tuple[Bounded, int]:
+        """The same without what is lost of weights that float32 does not hold."""
         K, N = weights.rank.shape
         if name == "ranks":
             return self.heavy_ranks(weights), self.heavy * N * N
-        A, values, m = np.empty((K, N), np.float32), as_float32(weights.levels[1]), weights.m.astype(np.float32)
+        A, values, m = np.empty((K, N), np.float32), as_float32(weights.levels[1]), as_float32(weights.m)
         parts = list(panels(K, 32))
         if name == "product":
             run_chunks(lambda js: weights_by_table(weights.rank[js], values[js], m, A[js]), parts, self.n_jobs)
@@ -119,7 +120,7 @@ class RankScreen:
         known = self._remembered(weights)
         if known is not None:
             return known
-        values, m = as_float32(weights.levels[1]), weights.m.astype(np.float32)
+        values, m = as_float32(weights.levels[1]), as_float32(weights.m)
         entries = _rank_entries(weights.rank, weights.smallest + self.heavy, values, m)
         bounds = screens.sparse_product(entries, self.D, self.n_jobs)
         # The value is itself a rounded product of weight and multiplicity.

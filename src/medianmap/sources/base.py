@@ -25,6 +25,9 @@ ALL = slice(None)
 # Panels of this size fit in the last-level cache of a laptop and are large enough for BLAS.
 PANEL_BYTES = 32 * 2**20
 
+# Dissimilarities below 2^LARGE need no scaling (see checks.py).
+LARGE = 50
+
 # A matrix up to this size may be computed or copied whole; a larger one is worked on block by block.
 KEEP_BYTES = 2 * 2**30
 
@@ -333,6 +336,11 @@ class PartlyKeptSource(OwnSource):
         out = np.empty((len(i), n if whole else len(np.arange(n)[cols])))
         if len(missing):
             had = self.base.block(missing, cols)
+            if had.size and had.max() >= 2.0**LARGE:
+                raise ValueError(
+                    f"A dissimilarity is {had.max():g}, and the matrix does not fit in memory: it is used as it is, "
+                    f"and must be below {2.0**LARGE:.0e}. Divide the dissimilarities by a constant."
+                )
             out[self.place[i] < 0] = had
             if whole:
                 self._keep(missing, had)

@@ -69,6 +69,11 @@ def check_positive(value: Any, name: str) -> float:
     return _number(value, name, "a number > 0", lambda x: 0 < x < np.inf)
 
 
+def check_width(value: Any, name: str) -> float:
+    """A width of the neighbourhood, in ranks or steps: beyond these limits it is like one of them."""
+    return _number(value, name, "a number > 0, between 1e-100 and 1e100", lambda x: 1e-100 <= x <= 1e100)
+
+
 def check_temperature(value: Any, name: str) -> float | str | None:
     """None, "auto" or a finite number > 0."""
     if value is None or (isinstance(value, str) and value == "auto"):
