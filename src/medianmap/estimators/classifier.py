@@ -151,12 +151,18 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
             )
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """(n_query,) class of the nearest prototype: its largest share, the first class on ties."""
+        """(n_query,) class of the nearest prototype: its largest share, the first class on ties.
+
+        X : queries, as the `predict` of the map takes them
+        """
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """(n_query, n_classes) class shares of the nearest prototype."""
+        """(n_query, n_classes) class shares of the nearest prototype.
+
+        X : queries, as the `predict` of the map takes them
+        """
         check_is_fitted(self)
         return self.prototype_labels_[self.estimator_.predict(X)]
 
@@ -165,6 +171,10 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         y is what `fit` takes; of fuzzy labels the largest share counts. Points without label are left out, a class that
         no training point had counts as wrong.
+
+        X : the points, as `predict` takes them
+        y : their labels
+        sample_weight : weights of the points; None counts each once
         """
         proposed = self.predict_proba(X).argmax(axis=1)
         truth, labels = class_numbers(without_marks(y, self.unlabeled), len(proposed), self.classes_)

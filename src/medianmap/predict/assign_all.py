@@ -106,7 +106,15 @@ def assigned_lines(
     model: Any, X: Any, *, ids: Iterable[Any] | None = None, block: int = 8192, n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Iterator[str]:  # fmt: skip
-    """The table of `assign_all` line by line, as the objects come; the names of the columns with the first block."""
+    """The table of `assign_all` line by line, as the objects come; the names of the columns with the first block.
+
+    model : a fitted map, classifier or pass over patches.
+    X : objects, as its `predict` takes them, or a stream of them.
+    ids : their names; None takes those that X carries, or numbers.
+    block : objects that are compared at a time.
+    n_jobs : threads, by default those of the map.
+    on_progress : called as on_progress("assignment", done, total or None) after every block.
+    """
     check_count(block, "block")
     check_n_jobs(n_jobs)
     answers = Answers(model)
@@ -309,6 +317,8 @@ def two_best(model: Any, X: Any, *, n_jobs: int | None = None, on_progress: OnPr
 
     n_jobs : threads, by default those of the map.
     on_progress : called as on_progress("assignment", done, total or None) after every block.
+    model : a fitted map, classifier or pass over patches.
+    X : objects, as its `predict` takes them.
     """
     fitted = map_of(model)
     queries = as_queries(fitted, X, None)
@@ -335,7 +345,11 @@ def ratios(d: FloatArray, e: FloatArray) -> FloatArray:
 
 
 def border_points(points: NDArray[Any], at_least: float = BORDER_RATIO) -> NDArray[Any]:
-    """The records of `two_best` whose ratio is at_least or more, the nearest to a border first."""
+    """The records of `two_best` whose ratio is at_least or more, the nearest to a border first.
+
+    points : the table of `two_best`.
+    at_least : the least ratio that counts.
+    """
     check_nonnegative(at_least, "at_least")
     found = points[points["ratio"] >= at_least]
     return found[np.argsort(-found["ratio"], kind="stable")]
@@ -349,6 +363,7 @@ def outliers(points: NDArray[Any], cutoff: float = OUTLIER_SCORE) -> NDArray[Any
     half of the points have exactly the same d, the mean absolute deviation times 1.2533 replaces the median one.
 
     points : the table of `two_best`.
+    cutoff : the score beyond which a point is an outlier.
     """
     check_nonnegative(cutoff, "cutoff")
     score = robust_scores(points["dissimilarity"])

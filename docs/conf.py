@@ -1,0 +1,93 @@
+"""The documentation site: `make docs` builds it from these pages, the docstrings, the commands and the examples.
+
+Nothing in the built pages is fetched from elsewhere: they can be read from a folder, without a network.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+sys.path[:0] = [str(DOCS), str(DOCS.parent / "src")]
+
+import docstrings  # noqa: E402
+from site_pages import on_the_site, write_pages  # noqa: E402
+
+import medianmap  # noqa: E402
+
+project = "medianmap"
+author = "The medianmap developers"
+copyright = f"{date.today().year}, {author}"
+version = release = medianmap.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = ["built/gallery/*.ipynb", "built/*/README.*"]
+# A link that leads nowhere, or a name that no page documents, ends the build.
+nitpicky = True
+default_role = "code"
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/gallery", "../examples/tutorials"],
+    "gallery_dirs": ["built/gallery", "built/tutorials"],
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "backreferences_dir": "built/used",
+    "doc_module": ("medianmap",),
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "min_reported_time": 1,
+    "show_signature": False,
+    "write_computation_times": True,
+    "reset_modules": ("matplotlib",),
+    "image_scrapers": ("matplotlib",),
+    "plot_gallery": os.environ.get("MEDIANMAP_GALLERY", "1") == "1",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"medianmap {release}"
+html_logo = html_favicon = "static/logo.svg"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {"index": [], "start": [], "built/commands": []}
+html_theme_options: dict[str, Any] = {
+    "logo": {"text": "medianmap"},
+    "header_links_before_dropdown": 9,
+    "navbar_align": "left",
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "show_nav_level": 1,
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "secondary_sidebar_items": ["page-toc"],
+}
+
+
+def setup(app: Any) -> None:
+    """Generate what is generated before Sphinx looks for pages."""
+    write_pages(DOCS / "built")
+    app.connect("source-read", on_the_site)
+    app.connect("autodoc-process-docstring", docstrings.process, priority=400)
