@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint format bench reproduce picture wheel clean help
+.PHONY: demo test lint format docs bench reproduce picture wheel clean help
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -12,10 +12,10 @@ $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "medianmap needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=..."; exit 2; }
 	@if command -v uv >/dev/null 2>&1; then \
-	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && uv pip install --quiet --python .venv -e '.[all]' --group dev --group bench; \
+	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && uv pip install --quiet --python .venv -e '.[all]' --group dev --group bench --group docs; \
 	else \
 	  $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' \
-	  && $(BIN)/python -m pip install --quiet -e '.[all]' --group dev --group bench; \
+	  && $(BIN)/python -m pip install --quiet -e '.[all]' --group dev --group bench --group docs; \
 	fi
 	@touch $@
 
@@ -33,6 +33,11 @@ lint: $(INSTALLED)  ## Check style and types
 format: $(INSTALLED)  ## Put the style right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# A warning is an error. MEDIANMAP_GALLERY=0 leaves the examples unexecuted, for a quick look at the pages.
+docs: $(INSTALLED)  ## Build the documentation site in build/site, gallery and tutorials executed
+	$(BIN)/python -m sphinx -b html -W --keep-going -d build/doctrees docs build/site
+	@echo "open build/site/index.html"
 
 # DATA=chromosomes.csv adds the chapter's own data set; its matrix is kept in the folder CACHE.
 CACHE ?= .
@@ -63,4 +68,4 @@ wheel:  ## Build a wheel for this Python and kind of machine that brings its loo
 	MEDIANMAP_COMPILED=1 $(PYTHON) -m pip wheel --no-deps -w dist .
 
 clean:  ## Remove what was built
-	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache medianmap-demo
+	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache medianmap-demo build docs/built

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -89,5 +90,18 @@ html_theme_options: dict[str, Any] = {
 def setup(app: Any) -> None:
     """Generate what is generated before Sphinx looks for pages."""
     write_pages(DOCS / "built")
+    os.environ["MPLBACKEND"] = "agg"
+    app.connect("builder-inited", with_a_database, priority=100)
     app.connect("source-read", on_the_site)
     app.connect("autodoc-process-docstring", docstrings.process, priority=400)
+
+
+def with_a_database(app: Any) -> None:
+    """Let the example of PostgreSQL have a server of its own while the site is built, where PostgreSQL is installed."""
+    sys.path.append(str(DOCS.parent / "tests"))
+    from support.postgres_server import binaries, postgres
+
+    if sphinx_gallery_conf["plot_gallery"] and binaries() is not None:
+        running = ExitStack()
+        os.environ["MEDIANMAP_POSTGRES"] = running.enter_context(postgres())
+        app.connect("build-finished", lambda app, error: running.close())

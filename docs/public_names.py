@@ -12,6 +12,7 @@ PUBLIC: dict[str, dict[str, list[str]]] = {
     "Labels and large data": {
         "medianmap": ["PrototypeClassifier", "PatchClusterer", "label_report", "beta_path"],
         "medianmap.explore.beta_path": ["BetaPath"],
+        "medianmap.explore.label_report": ["prototype_labels", "suspected_mislabels", "label_next"],
     },
     "Choosing, checking, arranging": {
         "medianmap": ["k_path", "width_front", "uncertainty", "check_dissimilarity", "arrange"],
@@ -49,7 +50,8 @@ PUBLIC: dict[str, dict[str, list[str]]] = {
         "medianmap.explore": [
             "u_matrix", "hit_map", "class_shares", "mean_dissimilarity", "component_planes",
             "prototype_dissimilarities", "symmetrized", "two_best", "border_points", "outliers", "superclusters",
-            "topology_graph", "layout", "restart_stability", "UMatrix", "Superclusters", "PlaneLayout", "Stability", "Uncertainty",
+            "topology_graph", "layout", "restart_stability", "UMatrix", "Superclusters", "PlaneLayout", "Stability",
+            "Uncertainty",
         ],
         "medianmap.explore.representatives": ["representatives"],
         "medianmap.predict.assign_all": ["assign_all", "assigned_lines"],
