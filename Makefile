@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint format docs bench reproduce picture wheel clean help
+.PHONY: demo test lint format test-oldest docs bench reproduce picture wheel dist clean help
 
 help:  ## Say what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -24,6 +24,9 @@ demo: $(INSTALLED)  ## Map 630 globins by their alignments and print the map
 
 test: $(INSTALLED)  ## Run all tests
 	$(BIN)/python -m pytest -n auto
+
+test-oldest:  ## Run the tests with the lowest versions that are allowed, in an environment of their own
+	PYTHON=$(PYTHON) .ci/oldest
 
 lint: $(INSTALLED)  ## Check style and types
 	$(BIN)/ruff check .
@@ -66,6 +69,9 @@ picture: $(INSTALLED)  ## Draw docs/demo.svg again
 
 wheel:  ## Build a wheel for this Python and kind of machine that brings its loops compiled
 	MEDIANMAP_COMPILED=1 $(PYTHON) -m pip wheel --no-deps -w dist .
+
+dist:  ## Build sdist and wheel, and test both in clean environments (TESTS=... for some of the tests only)
+	PYTHON=$(PYTHON) TESTS="$(TESTS)" .ci/dist
 
 clean:  ## Remove what was built
 	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache medianmap-demo build docs/built

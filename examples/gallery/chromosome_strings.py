@@ -3,8 +3,8 @@ Chromosomes as strings
 ======================
 
 A chromosome under the microscope is a row of dark and light bands; written as a string of grey-level differences it can
-be compared by an edit distance whose substitutions cost as much as the levels differ. Neural gas finds the exemplars and
-labels of a tenth of the strings make it a classifier.
+be compared by an edit distance whose substitutions cost as much as the levels differ. Neural gas finds the exemplars
+and labels of a tenth of the strings make it a classifier.
 
 Data: simulated by ``simulate_chromosomes`` to be about as hard as the Copenhagen chromosomes, which may not be shipped.
 """

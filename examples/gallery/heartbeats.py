@@ -5,7 +5,8 @@ Heartbeats under time warping
 Two heartbeats are alike although one is slower. Dynamic time warping compares series of any lengths by the best match
 of their times; the exemplars are beats that occurred.
 
-Data: simulated here: normal beats, beats with a wide second wave, and beats without the first wave, of different lengths.
+Data: simulated here: normal beats, beats with a wide second wave, and beats without the first wave, of different
+lengths.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Outliers and points between clusters
 ====================================
 
-After a fit every point has a nearest and a second nearest exemplar. Far from the nearest one: an outlier. Equally near to
-both: a point on a border.
+After a fit every point has a nearest and a second nearest exemplar. Far from the nearest one: an outlier. Equally
+near to both: a point on a border.
 
 Data: 1797 handwritten digits that come with scikit-learn (from the UCI repository), and 12 of them with their
 pixels shuffled, which resemble nothing.

@@ -6,7 +6,8 @@ A laboratory keeps measured dissimilarities as rows (from, to, value). ``Postgre
 asks for; the map has the ids of the table.
 
 Set ``MEDIANMAP_POSTGRES`` to the address of a database of yours (postgresql://user:password@host:5432/lab) in which a
-table ``measured`` may be made and dropped. Without it the example reads the same table from DuckDB, which needs no server.
+table ``measured`` may be made and dropped. Without it the example reads the same table from DuckDB, which needs no
+server.
 
 Data: simulated here: 80 samples at places along a ring, measured with noise.
 """

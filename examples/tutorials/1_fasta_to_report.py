@@ -21,8 +21,9 @@ folder = Path(tempfile.mkdtemp())
 # Read the file
 # -------------
 #
-# ``read`` takes FASTA, tables, matrices and more. The second word of each header is the family of the protein; we keep it
-# to colour the map, which will not be told. Here the file is the one that comes with the package; put the path of yours.
+# ``read`` takes FASTA, tables, matrices and more. The second word of each header is the family of the protein; we
+# keep it to colour the map, which will not be told. Here the file is the one that comes with the package; put the
+# path of yours.
 records = read(files("medianmap.datasets") / "globins.fasta", label=1)
 print(len(records.ids), "sequences;", records.ids[0], records.labels[0], records.objects[0][:40])
 
@@ -55,8 +56,8 @@ for j in som.hits_.argsort()[::-1][:4]:
 # The page
 # --------
 #
-# Click a neuron for its exemplar and its members; find an id; colour by families, hits or borders. The page says in words
-# whether it may be read as a map. It is one file that needs no network; what you see below is that file.
+# Click a neuron for its exemplar and its members; find an id; colour by families, hits or borders. The page says in
+# words whether it may be read as a map. It is one file that needs no network; what you see below is that file.
 page = report(som, both, y=records.labels, title="Globins by alignment")
 page.save(folder / "report.html")
 page
@@ -66,9 +67,8 @@ page
 # ----------------------------
 points = two_best(som, both)
 for one in outliers(points)[:3]:
-    print(
-        f"far from every exemplar: {records.ids[one['point']]} ({records.labels[one['point']]}), score {one['score']:.1f}"
-    )
+    name, family = records.ids[one["point"]], records.labels[one["point"]]
+    print(f"far from every exemplar: {name} ({family}), score {one['score']:.1f}")
 print(len(border_points(points)), "proteins are about equally near to two exemplars")
 
 # %%

@@ -2,11 +2,11 @@
 From a distance matrix to clusters you can trust
 ================================================
 
-You have a matrix that somebody computed, and nothing else. Is it sound? How many clusters does it hold? Which points are
-sure of theirs? Each question has a function that answers it in numbers and in words.
+You have a matrix that somebody computed, and nothing else. Is it sound? How many clusters does it hold? Which points
+are sure of theirs? Each question has a function that answers it in numbers and in words.
 
-The matrix here is simulated: edit distances of 240 proteins of four families (``simulate_protein_families``), written to
-a file as another program would write them.
+The matrix here is simulated: edit distances of 240 proteins of four families (``simulate_protein_families``), written
+to a file as another program would write them.
 """
 
 import tempfile

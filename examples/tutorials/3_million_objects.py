@@ -5,8 +5,8 @@ A million objects
 A million strings have half a billion million pairs: no matrix, no k-medoids. ``PatchClusterer`` reads the strings once,
 patch by patch, in memory that does not grow, and its exemplars are strings of all patches.
 
-``N`` is 50000 here, so that this page is built in a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a million.
-Nothing else changes. Data: simulated by ``simulate_chromosomes``.
+``N`` is 50000 here, so that this page is built in a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a
+million. Nothing else changes. Data: simulated by ``simulate_chromosomes``.
 """
 
 import os
@@ -38,7 +38,8 @@ for n in (N, 10**6):
 # One pass
 # --------
 #
-# With a checkpoint a pass that was killed goes on after the last complete patch. A generator would do as well as a list.
+# With a checkpoint a pass that was killed goes on after the last complete patch. A generator would do as well as a
+# list.
 start = time.perf_counter()
 patches.fit(strings.sequences)
 print(f"{patches.n_samples_seen_} strings in {time.perf_counter() - start:.0f} s on the machine that made this page")
@@ -52,8 +53,8 @@ print(patches.multiplicities_[:8].round(), "sum", patches.multiplicities_.sum())
 # How good is it?
 # ---------------
 #
-# Judge it on strings that are few enough to compare: the loss of its exemplars against those of a full fit on the sample
-# itself, which has the advantage of being made for it.
+# Judge it on strings that are few enough to compare: the loss of its exemplars against those of a full fit on the
+# sample itself, which has the advantage of being made for it.
 sample = strings.sequences[:: max(1, N // 2000)]
 full = MedianNeuralGas(44, metric="edit-chromosome", random_state=0).fit(sample)
 print(f"loss of one pass {-patches.score(sample):.0f}, of a full fit to the sample {-full.score(sample):.0f}")
