@@ -40,7 +40,8 @@ format: $(INSTALLED)  ## Put the style right
 # A warning is an error. MEDIANMAP_GALLERY=0 leaves the examples unexecuted, for a quick look at the pages.
 docs: $(INSTALLED)  ## Build the documentation site in build/site, gallery and tutorials executed
 	$(BIN)/python -m sphinx -b html -W --keep-going -d build/doctrees docs build/site
-	@echo "open build/site/index.html"
+	$(BIN)/python docs/check_site.py build/site
+	$(BIN)/python docs/man_page.py build/medianmap.1
 
 # DATA=chromosomes.csv adds the chapter's own data set; its matrix is kept in the folder CACHE.
 CACHE ?= .

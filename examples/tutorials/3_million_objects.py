@@ -30,7 +30,7 @@ folder = Path(tempfile.mkdtemp())
 #
 # ``estimate`` tries a patch and says what the whole would take: here, and for a million.
 gas = MedianNeuralGas(44, metric="edit-chromosome", random_state=0)
-patches = PatchClusterer(gas, patch_size=500, compute_labels=False, checkpoint=folder / "pass.ckpt")
+patches = PatchClusterer(gas, patch_size=500, compute_labels=False, checkpoint=str(folder / "pass.ckpt"))
 for n in (N, 10**6):
     print(f"{n}: {patches.estimate(strings.sequences, n_points=n)}")
 
@@ -64,6 +64,7 @@ print(f"loss of one pass {-patches.score(sample):.0f}, of a full fit to the samp
 # --------------------
 #
 # ``assign_all`` writes each string's exemplar into a table, in blocks; killed, it goes on to the same bytes.
+patches.set_params(checkpoint=None)  # a model file holds no path of this machine
 save(patches, folder / "strings.mmap")
 totals = assign_all(load(folder / "strings.mmap"), strings.sequences, folder / "assigned.tsv", ids=strings.ids)
 print(totals.n_objects, "rows;", (folder / "assigned.tsv").read_text()[:90].splitlines()[:2])

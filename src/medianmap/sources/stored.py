@@ -63,7 +63,7 @@ def write_store(
     """Copy any source of dissimilarities into a store at `path`, panel by panel; returns the store, opened.
 
     metric, parameters : where the dissimilarities come from, for the record.
-    path : the file to write, NAME.npy; ids and origin go into NAME.json beside it.
+    path : the file to write, NAME.npy; ids and origin go into NAME.npy.json beside it.
     source : any source of dissimilarities.
     """
     path = Path(path)
