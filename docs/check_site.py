@@ -38,7 +38,8 @@ class Page(HTMLParser):
 def problems(site: Path) -> tuple[int, list[str]]:
     """How many pages there are, and what is wrong in them, one line each."""
     site = site.resolve()
-    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    files = [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
+    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in files}
     wrong = []
     for path, page in pages.items():
         name = path.relative_to(site)

@@ -38,6 +38,8 @@ exclude_patterns = ["built/gallery/*.ipynb", "built/*/README.*"]
 # A link that leads nowhere, or a name that no page documents, ends the build.
 nitpicky = True
 default_role = "code"
+# Quotes are those of the code that the text is about.
+smartquotes = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -60,7 +62,9 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 1,
     "show_signature": False,
-    "write_computation_times": True,
+    # Its tables would fetch scripts from elsewhere; the seconds are in this file instead.
+    "write_computation_times": False,
+    "junit": "../gallery.xml",
     "reset_modules": ("matplotlib",),
     "image_scrapers": ("matplotlib",),
     "plot_gallery": os.environ.get("MEDIANMAP_GALLERY", "1") == "1",

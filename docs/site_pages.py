@@ -34,6 +34,7 @@ def api_index() -> str:
     """The list of all public names, by section."""
     lines = ["# API", "", "One page for each public name, with every parameter, attribute and method. In one table, "
              "without the details: [the API at a glance](../../api.md).", ""]  # fmt: skip
+    lines += ["```{toctree}", ":hidden:", "", "../../api", "```", ""]
     for section, modules in PUBLIC.items():
         lines += [f"## {section}", "", "| name | what it is |", "| --- | --- |"]
         full = [(module, name) for module, names in modules.items() for name in names]
@@ -117,6 +118,8 @@ def command_section(command: click.Command, context: click.Context) -> list[str]
         if paragraph.startswith("\b"):
             heading, _, rest = paragraph.removeprefix("\b").strip("\n").partition("\n")
             lines += [heading, "", "```text", inspect.cleandoc(rest), "```", ""]
+        elif paragraph.startswith("Example: "):
+            lines += [f"Example: `{' '.join(paragraph.split()).removeprefix('Example: ')}`", ""]
         else:
             lines += [escaped(" ".join(paragraph.split())), ""]
     lines += ["| option | meaning |", "| --- | --- |"]
@@ -148,4 +151,4 @@ def other_pages() -> list[str]:
     docs = ROOT / "docs"
     sections = [page.read_text(encoding="utf-8") for page in [docs / "index.md", *(docs / "sections").glob("*.md")]]
     named = {name for text in sections for name in re.findall(r"(?:\.\./|<)([\w-]+)(?:>|$)", text, re.MULTILINE)}
-    return sorted({page.stem for page in docs.glob("*.md")} - named - {"index"})
+    return sorted({page.stem for page in docs.glob("*.md")} - named - {"index", "api"})
