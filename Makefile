@@ -39,6 +39,7 @@ format: $(INSTALLED)  ## Put the style right
 
 # A warning is an error. MEDIANMAP_GALLERY=0 leaves the examples unexecuted, for a quick look at the pages.
 docs: $(INSTALLED)  ## Build the documentation site in build/site, gallery and tutorials executed
+	rm -rf build/site
 	$(BIN)/python -m sphinx -b html -W --keep-going -d build/doctrees docs build/site
 	$(BIN)/python docs/check_site.py build/site
 	$(BIN)/python docs/man_page.py build/medianmap.1

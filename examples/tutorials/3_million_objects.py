@@ -5,7 +5,7 @@ A million objects
 A million strings have half a billion million pairs: no matrix, no k-medoids. ``PatchClusterer`` reads the strings once,
 patch by patch, in memory that does not grow, and its exemplars are strings of all patches.
 
-``N`` is 50000 here, so that this page is built in a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a
+``N`` is 20000 here, so that this page is built in a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a
 million. Nothing else changes. Data: simulated by ``simulate_chromosomes``.
 """
 
@@ -20,7 +20,7 @@ from medianmap import MedianNeuralGas, PatchClusterer, load, report, save, simul
 from medianmap.core.quality import purity
 from medianmap.predict.assign_all import assign_all
 
-N = int(os.environ.get("MEDIANMAP_TUTORIAL_N", "50_000"))
+N = int(os.environ.get("MEDIANMAP_TUTORIAL_N", "20_000"))
 strings = simulate_chromosomes(N, random_state=0)
 folder = Path(tempfile.mkdtemp())
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array, dia_array
 from scipy.sparse.linalg import splu
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
@@ -288,7 +288,8 @@ def spread_labels(trained: Trained) -> FloatArray:
     sums = W.sum(axis=1)
     W = (NEIGHBOURS * votes.unit / (sums.mean() or 1.0)) * W
     b = NEAREST * votes.unit
-    A = diags_array(n + W.sum(axis=1) + b) - W
+    diagonal = n + W.sum(axis=1) + b
+    A = dia_array((diagonal[None], [0]), shape=W.shape) - W  # diags_array is newer than the oldest SciPy that we take
     with limited(1):  # the same bits at any number of threads
         S = splu(A.tocsc()).solve(votes.V + b * votes.near)
     S = np.maximum(S, 0.0)
