@@ -2,7 +2,7 @@
 A million objects
 =================
 
-A million strings have half a billion million pairs: no matrix, no k-medoids. ``PatchClusterer`` reads the strings once,
+A million strings have half a trillion pairs: no matrix, no k-medoids. ``PatchClusterer`` reads the strings once,
 patch by patch, in memory that does not grow, and its exemplars are strings of all patches.
 
 ``N`` is 20000 here, so that this page is built in a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a
