@@ -76,18 +76,31 @@ PUBLIC: dict[str, dict[str, list[str]]] = {
     },
 }  # fmt: skip
 
-# Modules whose public names must all be in the table.
+# Modules whose public names all have pages: what the table does not name comes under "More".
 WHOLE = ("medianmap", "medianmap.explore", "medianmap.report.plots", "medianmap.refine", "medianmap.datasets")
+
+
+def sections() -> dict[str, dict[str, list[str]]]:
+    """The table, and what modules have besides."""
+    told = {id(getattr(import_module(module), name)) for module, name in _names(PUBLIC)}
+    more: dict[str, list[str]] = {}
+    for module in WHOLE:
+        for name in import_module(module).__all__:
+            it = getattr(import_module(module), name)
+            if name != "__version__" and id(it) not in told:
+                told.add(id(it))
+                more.setdefault(module, []).append(name)
+    return PUBLIC | ({"More": more} if more else {})
 
 
 def public_objects() -> dict[str, object]:
     """Full name -> object, in the order of the table."""
-    return {
-        f"{module}.{name}": getattr(import_module(module), name)
-        for modules in PUBLIC.values()
-        for module, names in modules.items()
-        for name in names
-    }
+    return {f"{module}.{name}": getattr(import_module(module), name) for module, name in _names(sections())}
+
+
+def _names(table: dict[str, dict[str, list[str]]]) -> list[tuple[str, str]]:
+    """All pairs (module, name) of a table."""
+    return [(module, name) for modules in table.values() for module, names in modules.items() for name in names]
 
 
 def public_methods(cls: type) -> list[str]:

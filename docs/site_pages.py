@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from public_names import PUBLIC, public_methods
+from public_names import public_methods, sections
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def write_pages(folder: Path) -> None:
     """Write all of them below the folder; files that are the same already are left alone, so are builds quick."""
     pages = {folder / "commands.md": commands_page(), folder / "api/index.md": api_index()}
-    for module, names in ((module, names) for modules in PUBLIC.values() for module, names in modules.items()):
+    for module, names in ((module, names) for modules in sections().values() for module, names in modules.items()):
         for name in names:
             pages[folder / f"api/{module}.{name}.rst"] = api_page(module, name)
     for path in set((folder / "api").glob("*")) - set(pages):
@@ -35,7 +35,7 @@ def api_index() -> str:
     lines = ["# API", "", "One page for each public name, with every parameter, attribute and method. In one table, "
              "without the details: [the API at a glance](../../api.md).", ""]  # fmt: skip
     lines += ["```{toctree}", ":hidden:", "", "../../api", "```", ""]
-    for section, modules in PUBLIC.items():
+    for section, modules in sections().items():
         lines += [f"## {section}", "", "| name | what it is |", "| --- | --- |"]
         full = [(module, name) for module, names in modules.items() for name in names]
         for module, name in full:
@@ -149,6 +149,6 @@ def on_the_site(app: Any, docname: str, content: list[str]) -> None:
 def other_pages() -> list[str]:
     """The written pages that no section names: the user guide takes them."""
     docs = ROOT / "docs"
-    sections = [page.read_text(encoding="utf-8") for page in [docs / "index.md", *(docs / "sections").glob("*.md")]]
-    named = {name for text in sections for name in re.findall(r"(?:\.\./|<)([\w-]+)(?:>|$)", text, re.MULTILINE)}
+    texts = [page.read_text(encoding="utf-8") for page in [docs / "index.md", *(docs / "sections").glob("*.md")]]
+    named = {name for text in texts for name in re.findall(r"(?:\.\./|<)([\w-]+)(?:>|$)", text, re.MULTILINE)}
     return sorted({page.stem for page in docs.glob("*.md")} - named - {"index", "api"})

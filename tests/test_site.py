@@ -44,6 +44,13 @@ def test_every_public_name_has_a_page():
         assert [name for name in names if id(getattr(importlib.import_module(module), name)) not in paged] == []
 
 
+def test_a_name_that_no_section_has_comes_under_more(monkeypatch):
+    table = {title: modules for title, modules in public_names.PUBLIC.items() if title != "Data"}
+    monkeypatch.setattr(public_names, "PUBLIC", table)
+    assert "load_globins" in public_names.sections()["More"]["medianmap"]
+    assert "newick" in public_names.sections()["More"]["medianmap.datasets"]
+
+
 def test_every_public_parameter_is_documented():
     total, missing = docstrings.undocumented(public())
     assert missing == []
