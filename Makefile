@@ -1,25 +1,42 @@
-# `make demo` and `make test` work on a fresh clone: they build .venv, install, run.
+# `make demo` and `make test` work on a fresh clone: they build .venv, install what they need, run.
 PYTHON ?= python3
 BIN := .venv/bin
+# What is installed: medianmap alone, which is all that the demo needs, or with its extras, tests and benchmarks.
+CORE := .venv/.core
 INSTALLED := .venv/.installed
+DOCUMENTED := .venv/.documented
+ENVIRONMENT := if command -v uv >/dev/null 2>&1; \
+  then uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv; \
+  else $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'; fi
+INSTALL := install() { if command -v uv >/dev/null 2>&1; \
+  then uv pip install --quiet --python .venv "$$@"; else $(BIN)/python -m pip install --quiet "$$@"; fi; }; install
 
 .PHONY: demo test lint format test-oldest docs bench reproduce picture wheel dist clean help
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-$(INSTALLED): pyproject.toml
+$(CORE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "medianmap needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=..."; exit 2; }
-	@if command -v uv >/dev/null 2>&1; then \
-	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && uv pip install --quiet --python .venv -e '.[all]' --group dev --group bench --group docs; \
-	else \
-	  $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' \
-	  && $(BIN)/python -m pip install --quiet -e '.[all]' --group dev --group bench --group docs; \
-	fi
+	@echo "1 of 2: making the environment .venv with $$($(PYTHON) --version) ..."
+	@$(ENVIRONMENT)
+	@echo "2 of 2: installing medianmap into it, with NumPy, SciPy, scikit-learn and numba (500 MB on disk, once) ..."
+	@$(INSTALL) -e .
 	@touch $@
 
-demo: $(INSTALLED)  ## Map 630 globins by their alignments and print the map
+$(INSTALLED): $(CORE)
+	@echo "Installing what tests and benchmarks need as well (1 GB more, once) ..."
+	@$(INSTALL) -e '.[all]' --group dev --group bench
+	@touch $@
+
+$(DOCUMENTED): $(INSTALLED)
+	@echo "Installing what the documentation site needs ..."
+	@$(INSTALL) --group docs
+	@touch $@
+
+demo: $(CORE)  ## Map 630 globins by their alignments, print the map and write its page
+	@echo "Mapping 630 globins by their alignments ..."
 	@$(BIN)/medianmap demo --force
 
 test: $(INSTALLED)  ## Run all tests
@@ -38,7 +55,7 @@ format: $(INSTALLED)  ## Put the style right
 	$(BIN)/ruff format .
 
 # A warning is an error. MEDIANMAP_GALLERY=0 leaves the examples unexecuted, for a quick look at the pages.
-docs: $(INSTALLED)  ## Build the documentation site in build/site, gallery and tutorials executed
+docs: $(DOCUMENTED)  ## Build the documentation site in build/site, gallery and tutorials executed
 	rm -rf build/site
 	$(BIN)/python -m sphinx -b html -W --keep-going -d build/doctrees docs build/site
 	$(BIN)/python docs/check_site.py build/site

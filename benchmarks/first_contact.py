@@ -1,6 +1,6 @@
-"""Seconds that a user waits at first: the import, the first fit of a process, and the first after installation.
+"""Seconds that a user waits at first: imports, until `medianmap fit` opens its file or says what is wrong, first fits.
 
-    python benchmarks/first_contact.py [--before REV] [--wheel FILE] [--rounds 3] [--compiling 1]
+    python benchmarks/first_contact.py [--before REV] [--wheel FILE] [--rounds 5] [--compiling 1] [--no-fits]
 
 Versions take turns, each run is a process of its own, and the best counts. "After installation" has a new folder for
 what numba keeps; a wheel that brings its compiled loops is made by `MEDIANMAP_COMPILED=1 pip wheel --no-deps .`
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -43,6 +44,30 @@ WHOLE = {
     "medianmap --version": ("-m", "medianmap", "--version"),
 }  # fmt: skip
 COMMAND = "medianmap fit globins.fasta"
+# Ends when the command opens its file, and prints the processor time until then.
+OPENING = """
+import os, sys, time
+file = sys.argv[2]
+def opened(event, args):
+    if event == "open" and str(args[0]) == file:
+        print(time.process_time(), flush=True)
+        os._exit(0)
+sys.addaudithook(opened)
+from runpy import run_module
+sys.argv = ["medianmap", *sys.argv[1:]]
+run_module("medianmap", run_name="__main__")
+"""
+# What is typed after `medianmap fit`; each must end with exit code 2.
+MISTAKES = {
+    "a file that is not there": ("none.fasta", "-o", "m"),
+    "an option that is none": (str(GLOBINS), "-o", "m", "--neurons", "9"),
+    "a grid that is none": (str(GLOBINS), "-o", "m", "--grid", "9"),
+    "options that exclude each other": (str(GLOBINS), "-o", "m", "-k", "9"),
+    "a metric that is none": (str(GLOBINS), "-o", "m", "--metric", "edt"),
+    "a parameter of no metric": (str(GLOBINS), "-o", "m", "--metric", "edit", "--param", "x=1"),
+    "labels that are nowhere": (str(GLOBINS), "-o", "m", "--labels", "none.tsv"),
+    "more neurons than points": (str(GLOBINS), "-o", "m", "--grid", "60x60"),
+}
 
 
 def seconds(source: Path, kept: Path | None, *arguments: str, printed: bool = False) -> float:
@@ -51,6 +76,27 @@ def seconds(source: Path, kept: Path | None, *arguments: str, printed: bool = Fa
     began = time.perf_counter()
     done = subprocess.run([sys.executable, *arguments], check=True, env=env, capture_output=True, text=True)
     return float(done.stdout) if printed else time.perf_counter() - began
+
+
+def opening_seconds(source: Path) -> float:
+    """Processor time from the start of `medianmap fit globins.fasta` to the opening of the file."""
+    env = os.environ | {"PYTHONPATH": str(source)}
+    arguments = ["-c", OPENING, "fit", str(GLOBINS), "-o", "m"]
+    done = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def mistake_seconds(source: Path, arguments: tuple[str, ...]) -> float:
+    """Processor time of `medianmap fit` with a mistake: on a busy machine the clock says more of the others."""
+    env = os.environ | {"PYTHONPATH": str(source)}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "medianmap", "fit", *arguments], env=env, capture_output=True, check=False
+    )
+    if done.returncode != 2:
+        raise SystemExit(f"medianmap fit {' '.join(arguments)} ended with {done.returncode} instead of 2.")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def fit_seconds(source: Path, kept: Path, what: str) -> float:
@@ -65,8 +111,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", metavar="REV", help="a git revision to compare with")
     parser.add_argument("--wheel", type=Path, metavar="FILE", help="a wheel of this version, with its compiled loops")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--compiling", type=int, default=1, help="rounds of the first fits after installation")
+    parser.add_argument("--no-fits", action="store_true", help="leave the fits out")
     given = parser.parse_args()
     with ExitStack() as held:
         sources = {"source": ROOT / "src"}
@@ -86,7 +133,18 @@ def main() -> None:
 
         for name, arguments in WHOLE.items():
             row(name, given.rounds, lambda version, a=arguments: seconds(sources[version], None, *a))
-        for what in (*FITS, COMMAND):
+        row(
+            f"{COMMAND}, processor time until it opens the file",
+            given.rounds,
+            lambda version: opening_seconds(sources[version]),
+        )
+        for what, arguments in MISTAKES.items():
+            row(
+                f"medianmap fit, processor time: {what}",
+                given.rounds,
+                lambda version, a=arguments: mistake_seconds(sources[version], a),
+            )
+        for what in () if given.no_fits else (*FITS, COMMAND):
             kept: dict[str, Path] = {}
 
             def anew(version: str, what: str = what, kept: dict[str, Path] = kept) -> float:

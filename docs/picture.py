@@ -36,7 +36,7 @@ PAPER = TerminalTheme(
 def main(path: str) -> None:
     console = Console(record=True, width=114, file=io.StringIO(), force_terminal=True, highlight=False)
     with tempfile.TemporaryDirectory() as folder:
-        summary = run_demo(Path(folder), (6, 8), seed=0).summary
+        summary = run_demo(Path(folder), (8, 10), seed=0).summary
     console.print(render(summary))
     write_text(path, console.export_svg(theme=PAPER, code_format=FRAME, unique_id="demo"))
 

@@ -2,8 +2,8 @@
 Outliers and points between clusters
 ====================================
 
-After a fit every point has a nearest and a second nearest exemplar. Far from the nearest one: an outlier. Equally
-near to both: a point on a border.
+A point that is much farther from what is near to it than points there usually are is an outlier. One that is about as
+near to another group of the map as to its own lies on a border.
 
 Data: 1797 handwritten digits that come with scikit-learn (from the UCI repository), and 12 of them with their
 pixels shuffled, which resemble nothing.
@@ -24,7 +24,7 @@ gas = MedianNeuralGas(40, metric="euclidean", random_state=0).fit(X)
 
 points = two_best(gas, X)
 far = outliers(points)
-print(f"{(far['point'][:12] >= len(digits.data)).sum()} of the 12 shuffled ones are among the 12 farthest points")
+print(f"{(far['point'][:12] >= len(digits.data)).sum()} of the 12 shuffled ones are among the 12 most unusual points")
 
 
 def pictures(rows, title):
@@ -37,9 +37,9 @@ def pictures(rows, title):
             ax.axis("off")
 
 
-pictures(far[:10], "Farthest from every exemplar; below: the nearest exemplar")
+pictures(far[:10], "The most unusual; below: the nearest exemplar")
 
 # %%
-# Border points: nearly as near to a second exemplar of another digit.
+# Border points: nearly as near to an exemplar of another group of the map.
 border = border_points(points, at_least=0.98)
-pictures(border[:10], "Between two exemplars; below: the nearer one")
+pictures(border[:10], "Between two groups; below: the nearest exemplar")

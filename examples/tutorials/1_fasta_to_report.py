@@ -68,8 +68,8 @@ page
 points = two_best(som, both)
 for one in outliers(points)[:3]:
     name, family = records.ids[one["point"]], records.labels[one["point"]]
-    print(f"far from every exemplar: {name} ({family}), score {one['score']:.1f}")
-print(len(border_points(points)), "proteins are about equally near to two exemplars")
+    print(f"unlike the others: {name} ({family}), score {one['score']:.1f}")
+print(len(border_points(points)), "proteins lie between two groups of the map")
 
 # %%
 # New sequences

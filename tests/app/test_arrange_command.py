@@ -39,7 +39,12 @@ def test_chosen_exemplars_become_a_map_that_other_commands_take(words, capsys):
     D = as_dissimilarity(strings, "edit").block(ALL, ALL)
     expected = arrange(D, [ids.index(name) for name in chosen], (2, 3))
     np.testing.assert_array_equal(som.medoid_indices_, expected.medoid_indices)
-    assert {"report.html", "assignments.tsv", "prototypes.fasta"} <= {file.name for file in Path("map").iterdir()}
+    assert {"report.html", "assignments.tsv", "exemplars.fasta"} <= {file.name for file in Path("map").iterdir()}
+    before = som.medoid_indices_
+    code, _, err = run(capsys, "arrange", "words.fasta", "--exemplars", "map/exemplars.fasta", "--grid", "2x3",
+                       "--metric", "edit", "-o", "same")  # fmt: skip
+    assert code == 0, err
+    assert sorted(load("same/model.mmap").medoid_indices_) == sorted(before)
     code, out, err = run(capsys, "predict", "map/model.mmap", "words.fasta")
     assert code == 0, err
     assert len(out.strip().split("\n")) == len(ids) + 1

@@ -5,11 +5,12 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from medianmap import __version__, load
+from medianmap import MedianSOM, __version__, load
 from medianmap.datasets import load_globins
 from medianmap.sources.all_pairs import all_pairs
 
@@ -40,9 +41,9 @@ def test_the_demo_replaces_nothing_unasked(demo):
 def test_the_demo_prints_a_map_and_names_its_files(demo):
     folder, done = demo
     assert done.returncode == 0, done.stderr
-    for word in ("MedianSOM of 630 points on 48 neurons", "HA", "GG/GP", "others", "purity", "price of order"):
+    for word in ("MedianSOM of 630 points on 80 neurons", "HA", "GG/GP", "others", "purity", "price of order"):
         assert word in done.stdout
-    written = done.stdout.split("Wrote ")[1].strip().split(", ")
+    written = done.stdout.split("Wrote ")[1].split("\n")[0].split(", ")
     assert sorted(os.listdir(folder / "medianmap-demo")) == sorted(os.path.basename(name) for name in written)
     summary = json.loads((folder / "medianmap-demo" / "summary.json").read_text())
     assert sum(n["hits"] for n in summary["neurons"]) == 630
@@ -54,9 +55,9 @@ def test_the_demo_prints_a_map_and_names_its_files(demo):
     assert assignments[1].split("\t")[0] == "BAHG_VITSP"
     globins = load_globins()
     assert {n["majority"] for n in summary["neurons"]} - {None} == set(globins.class_names)
-    records = (folder / "medianmap-demo" / "prototypes.fasta").read_text().split(">")[1:]
+    records = (folder / "medianmap-demo" / "exemplars.fasta").read_text().split(">")[1:]
     sequence = dict(zip(globins.ids, globins.sequences, strict=True))
-    assert len(records) == 48
+    assert len(records) == 80
     for record, neuron in zip(records, summary["neurons"], strict=True):
         head, *body = record.strip().split("\n")
         assert head.split()[0] == neuron["exemplar_id"]
@@ -65,9 +66,15 @@ def test_the_demo_prints_a_map_and_names_its_files(demo):
     myoglobin = globins.sequences[globins.families.index("MY")]
     assert summary["neurons"][model.predict([myoglobin[:-3]])[0]]["majority"] == "MY"
     assert sum(row["points"] for row in summary["classes"]) == 630
-    assert sum(row["neurons"] for row in summary["classes"]) == 48 - summary["empty"]
+    assert sum(row["neurons"] for row in summary["classes"]) == 80 - summary["empty"]
     at_home = sum(row["points"] * row["at_home"] for row in summary["classes"]) / 630
     assert at_home == pytest.approx(summary["quality"]["purity"])
+    assert (folder / "medianmap-demo" / "report.html").resolve().as_uri() in done.stdout
+    # The page that the README shows: that of its example in Python.
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    example = re.search(r"medianmap\.(MedianSOM\(.*?\))\.fit\(globins\.sequences\)", readme)[1]
+    shown = eval(example, {"MedianSOM": MedianSOM}).fit(globins.sequences)
+    np.testing.assert_array_equal(shown.labels_, model.labels_)
 
 
 def test_the_demo_is_coloured_on_demand_and_repeats_itself(tmp_path):
@@ -81,7 +88,7 @@ def test_info_says_what_is_in_a_model(demo):
     folder, _ = demo
     done = medianmap("info", "medianmap-demo/model.mmap", cwd=folder)
     assert done.returncode == 0
-    assert "MedianSOM, 48 prototypes" in done.stdout
+    assert "MedianSOM, 80 neurons" in done.stdout
     assert "metric = 'alignment'" in done.stdout
 
 
@@ -157,7 +164,7 @@ def test_version_and_help(tmp_path):
         (["info", "nothing.mmap"], "There is no file nothing.mmap"),
         (["info", "text.mmap"], "not a medianmap model"),
         (["demo", "--grid", "6"], "not ROWSxCOLUMNS"),
-        (["demo", "--grid", "60x60"], "3600 neurons, which exceeds the 630 objects of globins.fasta"),
+        (["demo", "--grid", "60x60"], "3600 neurons, which exceeds the 630 points of globins.fasta"),
         (["demo", "-o", "text.mmap/deeper"], "text.mmap"),
         (["demo", "--sed", "1"], "No such option"),
         (["paint"], "No such command"),

@@ -20,6 +20,8 @@ from medianmap.app import run as fitting
 from medianmap.app.inputs import Given
 from medianmap.readers import read
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
@@ -98,9 +100,9 @@ def test_one_is_singular(here, capsys):
     Path("one.fasta").write_text(">a\nACD\n")
     assert run("fit", "one.fasta", "--metric", "edit", "--epochs", "1", "-o", "map") == 0
     said = capsys.readouterr()
-    assert "MedianSOM of 1 object by edit on 1x1 neurons" in said.out
+    assert "MedianSOM of 1 point by edit on 1x1 neurons" in said.out
     assert "0 outliers, 0 points on borders" in said.out
-    assert "the map has 1 prototype for 1 object." in said.err
+    assert "the map has 1x1 neurons for 1 point." in said.err
 
 
 def test_advice_is_in_the_words_of_the_command_line(here, capsys):
@@ -134,7 +136,7 @@ def test_series_are_assigned_as_they_were_read(here, rng):
     Path("s.csv").write_text("".join(",".join(map(str, rng.normal(size=n))) + "\n" for n in range(3, 12)))
     assert run("fit", "s.csv", "--read", "kind=series", "--grid", "2x2", "-o", "map", "-q") == 0
     assert run("predict", "map/model.mmap", "s.csv", "--read", "kind=series", "-o", "a.tsv", "-q") == 0
-    assert [row["prototype"] for row in rows("a.tsv")] == [row["prototype"] for row in rows("map/assignments.tsv")]
+    assert [row["neuron"] for row in rows("a.tsv")] == [row["neuron"] for row in rows("map/assignments.tsv")]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
@@ -205,3 +207,21 @@ def test_verbose_fit_speaks_and_changes_nothing(here, capsys):
     assert "epoch" not in said.out.replace("epochs", "")
     assert contents("a") == contents("b")
     assert len(WORDS) == 36
+
+
+def test_tab_completes_in_the_shells_of_the_documentation():
+    lines = dict(re.findall(r"\| (bash|zsh|fish)\b[^|]* \| `(.*)` \| `~", (ROOT / "docs/command-line.md").read_text()))
+    assert set(lines) == {"bash", "zsh", "fish"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def shell(text):
+        return subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PATH": path}).stdout  # fmt: skip
+
+    for typed, at, expected in (("fi", 1, "fit"), ("fit --gr", 2, "--grid"), ("fit --map ", 3, "som gas kmeans")):
+        words = f"COMP_WORDS=(medianmap {typed}); COMP_CWORD={at}"
+        told = shell(f"{lines['bash']}\n{words}\n_medianmap_completion medianmap\necho ${{COMPREPLY[@]}}")
+        assert told.split() == expected.split()
+    for name, sign in (("zsh", "compdef _medianmap_completion medianmap"), ("fish", "complete --no-files --command")):
+        asked = re.search(r"_MEDIANMAP_COMPLETE=\w+ medianmap", lines[name])[0]
+        assert sign in shell(asked)

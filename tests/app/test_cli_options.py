@@ -181,7 +181,7 @@ def test_quiet_leaves_data_and_errors(here, capsys):
     assert capsys.readouterr() == ("", "")
     assert run("info", "model.mmap", "-q") == run("check", "D.npy", "-q") == run("metrics", "edit", "--json", "-q") == 0
     told = capsys.readouterr()
-    assert "MedianKMeans, 2 prototypes" in told.out
+    assert "MedianKMeans, 2 neurons" in told.out
     assert told.err == ""
     assert run("info", "none.mmap", "-q") == 2
     assert capsys.readouterr().err == "medianmap: There is no file none.mmap; give the path of a medianmap model.\n"

@@ -83,10 +83,10 @@ def test_an_illegal_letter_is_found_in_its_record(fasta, capsys):
     Path("odd.fasta").write_text(">one\nACGT\n>two\nAC1T\n>three\nacgt\n")
     args = ("odd.fasta", "--metric", "edit", "--param", "alphabet=dna", "-o", "D.npy")
     assert run(*args) == 2
-    assert "object 1 ('two') has '1' at position 2" in capsys.readouterr().err
+    assert "point 1 ('two') has '1' at position 2" in capsys.readouterr().err
     Path("odd.fasta").write_text(">one\nACGT\n>three\nacgt\n")
     assert run(*args, "--param", "spelling=exact") == 2
-    assert re.search(r"object 1 \('three'\) has 'a'.*; write letters in upper case", capsys.readouterr().err)
+    assert re.search(r"point 1 \('three'\) has 'a'.*; write letters in upper case", capsys.readouterr().err)
 
 
 def test_ctrl_c_says_how_to_go_on(fasta, capsys, monkeypatch):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from first_tasks import IDS, SITES, votes, write_distances, write_square, write_votes, write_workbook
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from support.extras import optional
@@ -41,71 +42,15 @@ def refused(capsys, *args):
     return capsys.readouterr().err
 
 
-def cloud(n, seed=0):
-    """Dissimilarities of n points in space."""
-    return squareform(pdist(np.random.default_rng(seed).normal(size=(n, 3))))
-
-
-# --- matrices
-
-
-def test_a_matrix_with_a_rounded_diagonal(here, capsys):
-    np.savetxt("rounded.csv", cloud(40) + 0.001, delimiter=",", fmt="%.6f")
-    said = mapped(capsys, "rounded.csv", "--grid", "3x3")
-    assert "taken for rounding and set to 0" in said
-    assert 'metric = "precomputed"' in Path("map/config.toml").read_text()
-
-
-def test_a_matrix_of_similarities(here, capsys):
-    np.save("S.npy", np.exp(-cloud(40)))
-    assert re.search(r"similarities \(1 on the diagonal.*--read kind=similarity.*D = 1 - S", refused(capsys, "S.npy"))
-    assert "converted by D = 1 - S" in mapped(capsys, "S.npy", "--grid", "3x3", "--read", "kind=similarity")
-
-
 # --- metadata
 
 
-IDS = [f"s.{k}" for k in range(24)]
 QIIME_1 = "#SampleID\tBarcodeSequence\tBodySite\tAge\n# made by hand\n" + "".join(
-    f"{i}\tACGT{k}\t{('gut', 'skin', 'oral')[k % 3]}\t{20 + k % 5}\n" for k, i in enumerate(IDS)
+    f"{i}\tACGT{k}\t{SITES[k % 3]}\t{20 + k % 5}\n" for k, i in enumerate(IDS)
 )
 QIIME_2 = "sample-id\tBodySite\tAge\n#q2:types\tcategorical\tnumeric\n" + "".join(
-    f'{i}\t"{("gut", "skin", "oral")[k % 3]}"\t{20 + k % 5}\n' for k, i in enumerate(IDS)
+    f'{i}\t"{SITES[k % 3]}"\t{20 + k % 5}\n' for k, i in enumerate(IDS)
 )
-
-
-def write_distances():
-    """D.tsv as QIIME writes it, of the points IDS."""
-    lines = ["\t".join(["", *IDS])]
-    lines += ["\t".join([i, *map(repr, row)]) for i, row in zip(IDS, cloud(24).tolist(), strict=True)]
-    Path("D.tsv").write_text("\n".join(lines) + "\n")
-
-
-def workbook(path, table):
-    """The smallest .xlsx with these rows of cells: text in place, numbers as numbers."""
-    cell = '<c t="inlineStr"><is><t>{}</t></is></c>'
-    rows = "".join(
-        "<row>"
-        + "".join(f"<c><v>{c}</v></c>" if isinstance(c, int | float) else cell.format(c) for c in row)
-        + "</row>"
-        for row in table
-    )
-    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-    rel = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types"><Override '
-                      f'PartName="/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/><Override '
-                      f'PartName="/xl/worksheets/sheet1.xml" '
-                      f'ContentType="{types}.worksheet+xml"/></Types>')  # fmt: skip
-        file.writestr("_rels/.rels", f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-                      f'Type="{rel}/officeDocument" Target="xl/workbook.xml"/></Relationships>')  # fmt: skip
-        file.writestr("xl/workbook.xml", f'<workbook {main} xmlns:r="{rel}"><sheets><sheet name="one" sheetId="1" '
-                      f'r:id="r1"/></sheets></workbook>')  # fmt: skip
-        file.writestr("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships"><Relationship '
-                      f'Id="r1" Type="{rel}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>')  # fmt: skip
-        file.writestr("xl/worksheets/sheet1.xml", f"<worksheet {main}><sheetData>{rows}</sheetData></worksheet>")
 
 
 @pytest.mark.parametrize("kind", ["QIIME 1", "QIIME 2", "CSV", "Excel"])
@@ -114,7 +59,7 @@ def test_a_microbiome_with_its_metadata(kind, here, capsys):
     if kind == "Excel":
         optional("python_calamine")
         table = [line.split("\t") for line in QIIME_1.splitlines() if not line.startswith("# ")]
-        workbook("meta.xlsx", [[int(c) if c.isdecimal() else c for c in row] for row in table])
+        write_workbook("meta.xlsx", [[int(c) if c.isdecimal() else c for c in row] for row in table])
     else:
         text = QIIME_2 if kind == "QIIME 2" else QIIME_1
         Path("meta.csv" if kind == "CSV" else "meta.tsv").write_text(text.replace("\t", "," if kind == "CSV" else "\t"))
@@ -147,21 +92,6 @@ def test_samples_that_only_one_of_the_files_has(here, capsys):
 # --- tables with text
 
 
-def votes(n=40):
-    """Rows of a table of votes: two parties, y, n and ? for a vote that was not cast, and an age."""
-    rng = np.random.default_rng(4)
-    for k in range(n):
-        party = ("left", "right")[k % 2]
-        cast = [("y" if (rng.random() < 0.85) == (party == "left") else "n") if rng.random() < 0.9 else "?"
-                for _ in range(8)]  # fmt: skip
-        yield [party, *cast, "" if k == 5 else str(30 + k)]
-
-
-def write_votes(path, table):
-    names = ["party", *(f"vote {k}" for k in range(8)), "age"]
-    Path(path).write_text("\n".join(",".join(row) for row in [names, *table]) + "\n")
-
-
 def test_a_table_of_votes(here, capsys):
     table = list(votes())
     write_votes("votes.csv", table)
@@ -169,7 +99,7 @@ def test_a_table_of_votes(here, capsys):
     assert "without --metric the rows of votes.csv are compared by 'gower'" in said
     found = rows("map/assignments.tsv")
     assert {row["label"] for row in found} == {"left", "right"}
-    sides = [{row["prototype"] for row in found if row["label"] == side} for side in ("left", "right")]
+    sides = [{row["neuron"] for row in found if row["label"] == side} for side in ("left", "right")]
     assert all(len(side) <= 2 for side in sides)
     # The distance of a row to its exemplar, by hand: mean over the columns that both have.
     ages = [float(row[-1]) for row in table if row[-1]]
@@ -177,10 +107,10 @@ def test_a_table_of_votes(here, capsys):
     parts = [float(a != b) for a, b in zip(row[1:-1], exemplar[1:-1], strict=True) if "?" not in (a, b)]
     parts += [abs(float(row[-1]) - float(exemplar[-1])) / (max(ages) - min(ages))] if row[-1] and exemplar[-1] else []
     assert float(found[5]["dissimilarity"]) == pytest.approx(np.mean(parts))
-    assert "vote 7" in Path("map/prototypes.tsv").read_text().splitlines()[0]
+    assert "vote 7" in Path("map/exemplars.tsv").read_text().splitlines()[0]
     write_votes("new.csv", [["unknown", *("y" * 8), str(age)] for age in (41, 52, 63)])
     assert run("predict", "map/model.mmap", "new.csv", "-q") == 0
-    assert capsys.readouterr().out.startswith("id\tprototype")
+    assert capsys.readouterr().out.startswith("id\tneuron")
     assert run("fit", "--config", "map/config.toml", "-o", "same", "-q") == 0
     assert Path("same/model.mmap").read_bytes() == Path("map/model.mmap").read_bytes()
 
@@ -221,27 +151,29 @@ def test_ecologists_files(here, capsys):
         "columns": [{"id": i} for i in samples], "rows": [{"id": i} for i in features], "matrix_type": "sparse",
         "data": [[int(c), int(r), int(X[r, c])] for r, c in zip(*np.nonzero(X), strict=True)],
     }))  # fmt: skip
-    D = squareform(pdist(X, "braycurtis"))
-    lines = [
-        "\t" + "\t".join(samples),
-        *("\t".join([i, *map(repr, r)]) for i, r in zip(samples, D.tolist(), strict=True)),
-    ]
-    for name, inner, content in (("D.qza", "distance-matrix.tsv", "\n".join(lines).encode()),
+    write_square("D.tsv", samples, squareform(pdist(X, "braycurtis")))
+    counts = [[f, *(f"{x}.0" for x in X[:, k]), "k__Bacteria; p__A"] for k, f in enumerate(features)]
+    lines = ["# Constructed from biom file", "\t".join(["#OTU ID", *samples, "taxonomy"]), *map("\t".join, counts)]
+    Path("table.tsv").write_text("\n".join(lines) + "\n")
+    for name, inner, content in (("D.qza", "distance-matrix.tsv", Path("D.tsv").read_bytes()),
                                  ("table.qza", "feature-table.biom", Path("table.biom").read_bytes()),
                                  ("tree.qza", "tree.nwk", b"();")):  # fmt: skip
         with zipfile.ZipFile(name, "w") as file:
             file.writestr(f"1b-2c/data/{inner}", content)
             file.writestr("1b-2c/metadata.yaml", "type: any\n")
-    for name in ("table.biom", "old.biom", "D.qza", "table.qza"):
+    names = ("table.biom", "old.biom", "table.tsv", "D.qza", "table.qza")
+    for name in names:
         said = mapped(capsys, name, "--map", "gas", "-k", "3", out=name + "-map")
         assert ("braycurtis" in said) == (name != "D.qza")
         assert rows(f"{name}-map/assignments.tsv")[3]["id"] == "s3"
     errors = {json.loads(Path(f"{name}-map/summary.json").read_text())["quality"]["quantization_error"]
-              for name in ("table.biom", "old.biom", "D.qza", "table.qza")}  # fmt: skip
+              for name in names}  # fmt: skip
     assert max(errors) - min(errors) < 1e-12
     assert "tree.nwk; give an artifact of a distance matrix" in refused(capsys, "tree.qza")
     Path("bad.biom").write_text("{}")
     assert "no whole BIOM table" in refused(capsys, "bad.biom")
+    Path("bad.tsv").write_text("#OTU ID\ts1\ts2\notu1\t1\t2\notu2\t3\n")
+    assert "no whole BIOM table" in refused(capsys, "bad.tsv")
 
 
 # --- sequences
@@ -310,7 +242,7 @@ def test_every_command_takes_the_folder_of_a_fit(here, capsys):
         for model in ("map", "map/model.mmap"):
             assert run(args[0], model, *args[1:]) == 0
             said = capsys.readouterr().out
-            answers.append(re.sub(r"[\d.]+ objects per second", "", said))
+            answers.append(re.sub(r"[\d.]+ points per second", "", said))
         assert answers[0] == answers[1]
         (here / "placed.tsv").unlink(missing_ok=True)
     (here / "empty").mkdir()
@@ -329,7 +261,7 @@ def test_a_folder_with_its_data_may_be_moved_and_used_from_anywhere(here, capsys
     before = Path("map/model.mmap").read_bytes(), Path("map/assignments.tsv").read_bytes()
     monkeypatch.chdir(here)
     (here / "project").rename("moved")
-    for config in ("moved/map/config.toml", here / "moved" / "map" / "config.toml"):
+    for config in ("moved/map", "moved/map/config.toml", here / "moved" / "map" / "config.toml"):
         assert run("fit", "--config", config, "-o", "again", "--force", "-q") == 0
         assert (Path("again/model.mmap").read_bytes(), Path("again/assignments.tsv").read_bytes()) == before
     assert tomllib.loads(Path("again/config.toml").read_text())["input"] == "../moved/D.tsv"
@@ -360,13 +292,6 @@ def test_labels_of_minus_one_and_one_are_classes(here, capsys):
     assert {each["class"] for each in json.loads(Path("map/summary.json").read_text())["classes"]} == {"-1", "1"}
 
 
-def test_years_as_labels(here, capsys):
-    write_distances()
-    Path("y.csv").write_text("isolate,year,host\n" + "".join(f"{i},{1990 + k},h{k % 2}\n" for k, i in enumerate(IDS)))
-    mapped(capsys, "D.tsv", "--labels", "y.csv:year", "--grid", "2x3")
-    assert [row["label"] for row in rows("map/assignments.tsv")] == [str(1990 + k) for k in range(24)]
-
-
 # --- the first seconds
 
 
@@ -380,7 +305,9 @@ finally:
 """
 
 
-@pytest.mark.parametrize("args", [["broken.csv"], ["X.csv", "--metric", "edt"], ["X.csv", "-k", "5"]])
+@pytest.mark.parametrize(
+    "args", [["broken.csv"], ["X.csv", "--metric", "edt"], ["X.csv", "-k", "5"], ["X.csv", "--grid", "3x3"]]
+)
 def test_mistakes_are_told_before_anything_heavy_is_imported(args, here):
     Path("X.csv").write_text("a,b\n1,2\n3,5\n")
     Path("broken.csv").write_text("id,string\na,AC\nb,GT,x\n")

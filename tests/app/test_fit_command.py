@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,8 +22,10 @@ from medianmap import MedianKMeans, MedianSOM, PrototypeClassifier, as_dissimila
 from medianmap.app import inputs, settings
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
+from medianmap.explore import judged, two_best
 from medianmap.metrics import bind
 from medianmap.readers import read, write_phylip
+from medianmap.sources import DenseSource
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ def test_stability_is_told_in_every_file(here, capfd):
     least = int(np.lexsort((-told.points["ratio"], told.points["confidence"]))[0])
     assert certainty["n_resamples"] == 5
     assert certainty["mean"] == pytest.approx(told.points["confidence"].mean())
-    assert f"By 5 resamples of the data, an object keeps its prototype with probability {certainty['mean']:.2f}" in (
+    assert f"By 5 resamples of the data, a point keeps its neuron with probability {certainty['mean']:.2f}" in (
         capfd.readouterr().out
     )
     assert len(certainty["least_sure"]) == 10
@@ -85,7 +88,7 @@ def test_a_kernel_is_read_from_a_file(here, capfd):
     assert run("fit", "K.npy", *asked, "-o", "map") == 0
     by_kernel = as_dissimilarity(X @ X.T, similarity="kernel")
     expected = MedianKMeans(3, metric="precomputed", random_state=0).fit(by_kernel)
-    assert [int(row["prototype"]) for row in rows("map/assignments.tsv")] == expected.labels_.tolist()
+    assert [int(row["neuron"]) for row in rows("map/assignments.tsv")] == expected.labels_.tolist()
     np.save("S.npy", X @ X.T - 4 * np.eye(30))
     assert run("fit", "S.npy", *asked, "-o", "no") == 2
     told = capfd.readouterr().err
@@ -103,17 +106,28 @@ def test_all_files_tell_the_same(here, capsys):
     exemplars = [WORDS[i] for i in model.medoid_indices_]
     G = np.array([[edit.between([a], [b])[0, 0] for b in exemplars] for a in WORDS])
     assert [row["id"] for row in table] == IDS
-    assert [int(row["prototype"]) for row in table] == G.argmin(axis=1).tolist()
+    assert [int(row["neuron"]) for row in table] == G.argmin(axis=1).tolist()
     assert [float(row["dissimilarity"]) for row in table] == G.min(axis=1).tolist()
     assert [row["exemplar"] for row in table] == [IDS[model.medoid_indices_[j]] for j in G.argmin(axis=1)]
     assert [float(row["second_dissimilarity"]) for row in table] == np.sort(G, axis=1)[:, 1].tolist()
-    assert [row["border"] for row in table] == [str(int(b == 0 or a / b >= 0.9)) for a, b in np.sort(G, axis=1)[:, :2]]
+    ratio = np.array([1.0 if b == 0 else a / b for a, b in np.sort(G, axis=1)[:, :2]])
+    assert [float(row["border_score"]) for row in table] == ratio.tolist()  # of 6 neurons each is a group of its own
+    least = max(0.9, np.sort(ratio)[-2])  # one in twenty of 36 is the second from the top
+    assert [row["border"] for row in table] == [str(int(each >= least)) for each in ratio]
+    scores = judged(two_best(model, WORDS), DenseSource(edit.between(WORDS, WORDS), True))["outlier_score"]
+    assert [float(row["outlier_score"]) for row in table] == scores.tolist()
+    assert [(each["id"], each["score"]) for each in summary["outliers"]] == [
+        (IDS[i], scores[i]) for i in np.argsort(-scores, kind="stable")[:20]
+    ]
+    majority = [Counter(np.repeat(KIND, 12)[G.argmin(axis=1) == j]).most_common(1)[0][1] for j in range(6)]
+    for row, j in zip(table, G.argmin(axis=1), strict=True):
+        assert float(row["majority_share"]) == majority[j] / (G.argmin(axis=1) == j).sum()
     assert [row["label"] for row in table] == np.repeat(KIND, 12).tolist()
     assert summary["quality"]["quantization_error"] == G.min(axis=1).sum() / 2
     assert summary["n_points_labelled"] == 36
     assert summary["health"]["ok"]
     assert [n["exemplar_id"] for n in summary["neurons"]] == [IDS[i] for i in model.medoid_indices_]
-    prototypes = read("map/prototypes.fasta")
+    prototypes = read("map/exemplars.fasta")
     assert prototypes.objects == exemplars
     assert prototypes.ids == [IDS[i] for i in model.medoid_indices_]
     assert re.search(r"neuron=0 row=0 column=0 hits=\d+", prototypes.descriptions[0])
@@ -123,7 +137,7 @@ def test_all_files_tell_the_same(here, capsys):
     )
     said = capsys.readouterr()
     assert summary["verdict"] in said.out
-    assert re.search(r"MedianSOM of 36 objects by edit on 2x3 neurons: \d+ epochs", said.out)
+    assert re.search(r"MedianSOM of 36 points by edit on 2x3 neurons: \d+ epochs", said.out)
     assert "Wrote assignments.tsv, config.toml" in said.out
     assert said.err == ""
 
@@ -135,7 +149,7 @@ def test_it_is_the_map_that_python_fits(here):
     assert fitted.medoid_indices_.tolist() == direct.medoid_indices_.tolist()
     assert fitted.history_.tolist() == direct.history_.tolist()
     assert fitted.transform(WORDS).tolist() == direct.transform(WORDS).tolist()
-    assert set(vars(fitted)) - {"prototype_ids_"} == set(vars(direct))
+    assert set(vars(fitted)) - {"prototype_ids_", "usual_"} == set(vars(direct))
 
 
 def test_how_a_map_is_trained(here):
@@ -195,7 +209,7 @@ def test_a_configuration_repeats_its_run_and_the_command_line_overrides_it(here,
     assert contents("a") == contents("b")
     config = tomllib.loads(Path("a/config.toml").read_text())
     assert config["params"] == {"indel": 2, "spelling": "protein"}
-    assert config["data"]["objects"] == 36
+    assert config["data"]["points"] == 36
     assert config["beta"] == 0.5
     assert run("fit", "--config", "a/config.toml", "--map", "som", "--grid", "2x2", "--metric", "edit", "-o", "c") == 0
     other = tomllib.loads(Path("c/config.toml").read_text())
@@ -224,7 +238,7 @@ def test_strange_names_survive_the_configuration(here):
 def test_force_replaces_our_files_alone(here, capsys):
     assert fit("--grid", "2x2", "-o", "map") == 0
     Path("map/notes.txt").write_text("mine")
-    Path("map/prototypes.tsv").write_text("of an earlier fit")
+    Path("map/exemplars.tsv").write_text("of an earlier fit")
     before = contents("map")
     assert fit("--grid", "2x3", "-o", "map") == 2
     assert "The folder map exists already and is not empty" in capsys.readouterr().err
@@ -233,7 +247,7 @@ def test_force_replaces_our_files_alone(here, capsys):
     assert contents("map") == before
     assert fit("--grid", "2x3", "--force", "--gzip", "--no-report", "-o", "map") == 0
     assert sorted(os.listdir("map")) == [
-        "assignments.tsv.gz", "config.toml", "model.mmap", "notes.txt", "prototypes.fasta.gz", "summary.json",
+        "assignments.tsv.gz", "config.toml", "exemplars.fasta.gz", "model.mmap", "notes.txt", "summary.json",
     ]  # fmt: skip
     assert len(rows("map/assignments.tsv.gz")) == 36
     assert Path("map/notes.txt").read_text() == "mine"
@@ -263,12 +277,12 @@ def test_dissimilarities_in_three_forms(here, capsys):
     assert fit("--grid", "2x3", "-o", "words") == 0
     for name, more in (("D.npy", []), ("D.phy", ["--labels", "labels.tsv"])):
         assert run("fit", name, "--grid", "2x3", "--epochs", 8, *more, "-o", f"{name}-map") == 0
-        assert sorted(os.listdir(f"{name}-map")) == [*FILES[:3], "prototypes.tsv", *FILES[4:]]
+        assert sorted(os.listdir(f"{name}-map")) == [*FILES[:2], "exemplars.tsv", *FILES[3:]]
         model = load(f"{name}-map/model.mmap")
         assert model.medoid_indices_.tolist() == load("words/model.mmap").medoid_indices_.tolist()
     table = rows("D.phy-map/assignments.tsv")
     assert [row["label"] for row in table[:4]] == ["x", "y", "", ""]
-    assert [row["exemplar_id"] for row in rows("D.phy-map/prototypes.tsv")] == [IDS[i] for i in model.medoid_indices_]
+    assert [row["exemplar_id"] for row in rows("D.phy-map/exemplars.tsv")] == [IDS[i] for i in model.medoid_indices_]
     assert json.loads(Path("D.phy-map/summary.json").read_text())["n_points_labelled"] == 2
     np.savez("D.npz", D=D, ids=IDS, labels=np.repeat(KIND, 12))
     assert run("fit", "D.npz", "--map", "kmeans", "-k", 3, "--labels", "labels", "--no-report", "-o", "npz") == 0
@@ -281,7 +295,7 @@ def test_vectors_with_a_column_of_labels(here, rng, capsys):
     Path("x.csv").write_text("id,height,width,side\n" + "\n".join(lines) + "\n")
     assert run("fit", "x.csv", "--labels", "side", "--map", "gas", "-k", "4", "-o", "map") == 0
     assert "without --metric the vectors of x.csv are compared by 'euclidean'" in capsys.readouterr().err
-    prototypes = rows("map/prototypes.tsv")
+    prototypes = rows("map/exemplars.tsv")
     assert [[float(p["height"]), float(p["width"])] for p in prototypes] == [
         X[int(p["exemplar_id"][1:])].tolist() for p in prototypes
     ]
@@ -308,10 +322,10 @@ def test_standard_input_and_gz_are_like_a_file(here, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content", "metric", "table"),
     [
-        ("p.fasta", ">a\nMKVLA\n>b\nMKVLW\n>c\nWWHHP\n>d\nWWHHK\n", "alignment", "prototypes.fasta"),
-        ("n.fasta", ">a\nACGT\n>b\nACGA\n>c\nTTTT\n>d\nTTTA\n", "edit", "prototypes.fasta"),
-        ("w.txt", "heron\nherons\nquark\nquarks\n", "edit", "prototypes.tsv"),
-        ("v.csv", "1.5,2\n1.25,2\n9,8\n9,7.5\n", "euclidean", "prototypes.tsv"),
+        ("p.fasta", ">a\nMKVLA\n>b\nMKVLW\n>c\nWWHHP\n>d\nWWHHK\n", "alignment", "exemplars.fasta"),
+        ("n.fasta", ">a\nACGT\n>b\nACGA\n>c\nTTTT\n>d\nTTTA\n", "edit", "exemplars.fasta"),
+        ("w.txt", "heron\nherons\nquark\nquarks\n", "edit", "exemplars.tsv"),
+        ("v.csv", "1.5,2\n1.25,2\n9,8\n9,7.5\n", "euclidean", "exemplars.tsv"),
     ],
 )
 def test_a_metric_and_a_size_that_suit_the_data(name, content, metric, table, here, capsys):
@@ -321,7 +335,7 @@ def test_a_metric_and_a_size_that_suit_the_data(name, content, metric, table, he
     assert run("fit", name, "-o", "map") == 0
     said = capsys.readouterr().err
     assert f"are compared by {metric!r}" in said
-    assert "without --grid or -k the map has 1 prototype for 4 objects" in said
+    assert "without --grid or -k the map has 1x1 neurons for 4 points" in said
     assert tomllib.loads(Path("map/config.toml").read_text())["metric"] == metric
     assert Path("map", table).exists()
     assert len(rows("map/assignments.tsv")) == 4
@@ -394,7 +408,8 @@ def test_verbose_logs_every_epoch(here, capfd, monkeypatch):
     assert contents("map") == contents("plain")
 
 
-STAGES = ("reading", "dissimilarities", "health", "epochs", "swaps", "assignment", "summary", "report", "exemplars")
+STAGES = ("reading", "dissimilarities", "health", "epochs", "swaps", "assignment", "neighbours",
+          "summary", "report", "exemplars")  # fmt: skip
 
 
 def test_python_prints_nothing_and_tells_every_stage(here, capfd):

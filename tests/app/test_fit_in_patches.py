@@ -18,6 +18,7 @@ from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeCl
 from medianmap.app.main import cli, main
 from medianmap.app.run import run_fit
 from medianmap.app.settings import FitSettings
+from medianmap.predict.queries import map_of
 from medianmap.readers import read, write_phylip
 
 GAS = ("--metric", "edit", "--map", "gas", "-k", 4, "--patch", 50)
@@ -40,14 +41,14 @@ def test_a_file_becomes_a_model_and_its_tables(stream, words, tmp_path):
     out = tmp_path / "out"
     done = run(words, *GAS, *stream, "--param", "indel=2", "-o", out)
     assert done.exit_code == 0, done.output
-    assert "300 objects in 6 patches" in done.output
+    assert "300 points in 6 patches" in done.output
     model = load(out / "model.mmap")
     assert model.multiplicities_.sum() == 300
     assert model.map_.metric_params["indel"] == 2
     told = CliRunner().invoke(cli, ["info", str(out / "model.mmap")]).output
     assert "PatchClusterer, 300 points in 6 patches" in told
-    assert "MedianNeuralGas, 4 prototypes" in told
-    prototypes = read(out / "prototypes.fasta")
+    assert "MedianNeuralGas, 4 neurons" in told
+    prototypes = read(out / "exemplars.fasta")
     assert prototypes.objects == list(model.cluster_centers_)
     assert prototypes.ids == model.prototype_ids_
     summary = json.loads((out / "summary.json").read_text())
@@ -59,7 +60,7 @@ def test_a_file_becomes_a_model_and_its_tables(stream, words, tmp_path):
     assert (out / "report.html").exists() == (not stream)
     table = rows(out / "assignments.tsv")
     assert [row["id"] for row in table] == [f"w{k}" for k in range(300)]
-    assert [int(row["prototype"]) for row in table] == model.predict(read(words).objects).tolist()
+    assert [int(row["neuron"]) for row in table] == model.predict(read(words).objects).tolist()
     assert sum(float(row["dissimilarity"]) for row in table) / 2 == pytest.approx(
         summary["quality"]["quantization_error"]
     )
@@ -83,7 +84,11 @@ def test_no_model_is_altered_after_its_fit(how, words, tmp_path, monkeypatch):
 
     monkeypatch.setattr(kind, "fit", fit_and_save)
     done = run_fit(FitSettings(str(words), "gas", k=3, metric="edit", patch=50, threads=2, **how), tmp_path / "out")
-    assert (tmp_path / "out/model.mmap").read_bytes() == (tmp_path / "at_once.mmap").read_bytes()
+    written = load(tmp_path / "out/model.mmap")
+    assert map_of(written).usual_["held"].sum() == (50 if "stream" in how else 200)  # what the fit adds to the model
+    del map_of(written).usual_
+    save(written, tmp_path / "without.mmap")
+    assert (tmp_path / "without.mmap").read_bytes() == (tmp_path / "at_once.mmap").read_bytes()
     fitted = done.model.estimator_ if "beta" in how else done.model
     assert fitted.prototype_ids_ == fitted.map_.prototype_ids_ == [f"w{k}" for k in fitted.medoid_indices_]
     if "stream" not in how:
@@ -97,11 +102,11 @@ def test_packed_tables(words, tmp_path):
     assert sorted(file.name for file in (tmp_path / "packed").iterdir()) == [
         "assignments.tsv.gz",
         "config.toml",
+        "exemplars.fasta.gz",
         "model.mmap",
-        "prototypes.fasta.gz",
         "summary.json",
     ]
-    assert gzip.decompress((tmp_path / "packed" / "assignments.tsv.gz").read_bytes()).startswith(b"id\tprototype\t")
+    assert gzip.decompress((tmp_path / "packed" / "assignments.tsv.gz").read_bytes()).startswith(b"id\tneuron\t")
     model = load(tmp_path / "packed" / "model.mmap")
     assert (model.estimator.refine, model.estimator.annealing) == ("swap", "median")
 
@@ -112,7 +117,7 @@ def test_the_configuration_repeats_the_run(how, words, tmp_path, monkeypatch):
     assert run("words.fasta", *GAS, *how, "--param", "indel=2", "--seed", 3, "-o", "out").exit_code == 0
     config = tomllib.loads((tmp_path / "out/config.toml").read_text())
     assert (config["map"], config["k"], config["patch"], config["seed"]) == ("gas", 4, 50, 3)
-    assert (config["params"], config["data"]["objects"]) == ({"indel": 2, "spelling": "dna"}, 300)
+    assert (config["params"], config["data"]["points"]) == ({"indel": 2, "spelling": "dna"}, 300)
     assert (config["tree"], config["stream"]) == ("--tree" in how, "--stream" in how)
     assert run("--config", "out/config.toml", "-o", "again").exit_code == 0
     for name in ("model.mmap", "assignments.tsv", "summary.json", "config.toml"):
@@ -149,7 +154,7 @@ def test_ids_of_standard_input_and_of_exemplars(words, tmp_path, monkeypatch):
         main(["fit", "-", *args, str(tmp_path / "a")])
     assert ended.value.code == 0
     assert run(words, *args, tmp_path / "b").exit_code == 0
-    for name in ("model.mmap", "prototypes.fasta"):
+    for name in ("model.mmap", "exemplars.fasta"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert not (tmp_path / "a/assignments.tsv").exists()  # a pipe cannot be read again
     placed = CliRunner().invoke(cli, ["predict", str(tmp_path / "a" / "model.mmap"), str(words)])
@@ -165,7 +170,7 @@ def test_columns_of_a_table(tmp_path):
     assert "words.csv are compared by 'edit'" in done.output
     model = load(tmp_path / "out/model.mmap")
     assert model.prototype_ids_ == [f"n{k}" for k in model.medoid_indices_]
-    assert [row["string"] for row in rows(tmp_path / "out/prototypes.tsv")] == list(model.cluster_centers_)
+    assert [row["string"] for row in rows(tmp_path / "out/exemplars.tsv")] == list(model.cluster_centers_)
     placed = CliRunner().invoke(cli, ["predict", str(tmp_path / "out/model.mmap"), str(table)])  # reads it alike
     assert placed.stdout.splitlines()[1].startswith("n0\t")
 
@@ -178,7 +183,7 @@ def test_a_stream_of_vectors(tmp_path, rng):
     assert "x.csv are compared by 'euclidean'" in done.output
     model = load(tmp_path / "out/model.mmap")
     assert model.lattice_.shape == (2, 2)
-    prototypes = rows(tmp_path / "out/prototypes.tsv")
+    prototypes = rows(tmp_path / "out/exemplars.tsv")
     assert [[float(row["x0"]), float(row["x1"])] for row in prototypes] == X[model.medoid_indices_].tolist()
 
 
@@ -243,7 +248,7 @@ def test_one_pass_is_chosen_where_all_pairs_are_too_many(words, tmp_path, monkey
     args = (words, "--metric", "edit", "--map", "kmeans", "-k", 3)
     done = run(*args, "-o", tmp_path / "pass")
     assert done.exit_code == 0, done.output
-    assert "300 objects of" in done.output
+    assert "300 points of" in done.output
     assert "one pass over patches of 1000; --patch 0" in done.output
     assert tomllib.loads((tmp_path / "pass/config.toml").read_text())["patch"] == 1000
     assert isinstance(load(tmp_path / "pass/model.mmap"), PatchClusterer)

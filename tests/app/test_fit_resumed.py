@@ -44,7 +44,7 @@ def test_patches_go_on_after_an_interruption(beta, here):
     assert not Path("part.partial").exists()
     model = load("part/model.mmap")
     assert len(rows("part/assignments.tsv")) == 36
-    assert np.bincount([int(row["prototype"]) for row in rows("part/assignments.tsv")], minlength=3).sum() == 36
+    assert np.bincount([int(row["neuron"]) for row in rows("part/assignments.tsv")], minlength=3).sum() == 36
     assert model.predict(WORDS[:3]).shape == (3,)
 
 
@@ -53,8 +53,8 @@ def test_patches_of_a_matrix(here):
     write_phylip("D.phy", D, IDS)
     assert run("fit", "D.phy", "--map", "kmeans", "-k", 3, "--patch", 12, "-o", "map") == 0
     w = load("map/model.mmap").medoid_indices_
-    assert [int(row["prototype"]) for row in rows("map/assignments.tsv")] == D[:, w].argmin(axis=1).tolist()
-    assert [row["exemplar_id"] for row in rows("map/prototypes.tsv")] == [IDS[i] for i in w]
+    assert [int(row["neuron"]) for row in rows("map/assignments.tsv")] == D[:, w].argmin(axis=1).tolist()
+    assert [row["exemplar_id"] for row in rows("map/exemplars.tsv")] == [IDS[i] for i in w]
 
 
 def test_dissimilarities_go_on_and_those_of_other_data_are_dropped(here, monkeypatch):

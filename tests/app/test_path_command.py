@@ -42,8 +42,19 @@ def test_the_table_is_that_of_the_function(folder, capsys):
     path = k_path(map_, WORDS, [2, 3, 4], n_restarts=3)
     for row, record in zip(rows(said.out), path.as_records(), strict=True):
         assert [float(value) for value in row.values()] == [float(value) for value in record.tolist()]
-    assert f"K = {path.best()} by silhouette, K = {path.best('stability')} by stability" in said.err
+    for by in ("silhouette", "stability"):
+        told = f"K = {path.best(by)} by {by}"
+        assert told in said.err
+        assert (f"{told} (the largest K tried" in said.err) == (path.best(by) == 4)
     assert "suggested, not proven" in said.err
+
+
+def test_the_largest_k_tried_is_no_answer(folder, capsys):
+    np.save("line.npy", np.abs(np.subtract.outer(np.arange(0.0, 40, 4), np.arange(0.0, 40, 4))))
+    assert run("line.npy", "-k", "2,9", "--stability", "restarts", "--restarts", "1") == 0
+    assert "K = 9 by silhouette (the largest K tried" in capsys.readouterr().err
+    assert run("line.npy", "-k", "9", "--stability", "restarts", "--restarts", "1") == 0
+    assert "the largest K tried" not in capsys.readouterr().err
 
 
 def test_packed_files_and_the_dash(folder, capsys):

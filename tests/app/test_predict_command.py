@@ -38,8 +38,8 @@ def test_a_table_on_standard_output(classifier, capsys):
     assert run("predict", "map/model.mmap", "new.fasta") == 0
     header, *lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert header == [
-        "id", "prototype", "dissimilarity", "second", "second_dissimilarity", "exemplar", "border", "class",
-        "probability",
+        "id", "neuron", "dissimilarity", "second", "second_dissimilarity", "exemplar", "border", "novelty",
+        "new", "class", "probability",
     ]  # fmt: skip
     edit = bind("edit")
     for k, (word, line) in enumerate(zip(NEW, lines, strict=True)):
@@ -51,9 +51,11 @@ def test_a_table_on_standard_output(classifier, capsys):
         assert line[3] == str(order[1])
         assert float(line[4]) == d[order[1]]
         assert line[5] == classifier.estimator_.prototype_ids_[order[0]]
-        assert line[6] == str(int(d[order[0]] / d[order[1]] >= 0.9))
-        assert line[7] == classifier.classes_[shares.argmax()]
-        assert float(line[8]) == shares.max()
+        usual = classifier.estimator_.usual_  # of 5 prototypes each is a group of its own
+        assert line[6] == str(int(d[order[0]] / d[order[1]] >= usual["border"]))
+        assert line[8] == str(int(float(line[7]) > usual["novelty"]))
+        assert line[9] == classifier.classes_[shares.argmax()]
+        assert float(line[10]) == shares.max()
 
 
 def test_objects_are_read_as_those_of_training_were(here, capsys):
@@ -123,7 +125,7 @@ def test_training_data_lie_where_the_fit_put_them(classifier):
     assert run("predict", "map/model.mmap", "words.fasta", "-o", "p.tsv") == 0
     fitted, predicted = rows("map/assignments.tsv"), rows("p.tsv")
     assert predicted == [{name: row[name] for name in predicted[0]} for row in fitted]
-    assert list(fitted[0]) == [*predicted[0], "ratio", "outlier", "label"]
+    assert list(fitted[0]) == [*predicted[0], "ratio", "border_score", "outlier_score", "outlier", "label"]
 
 
 def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
@@ -141,7 +143,7 @@ def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
     for name in ("all.npy", "prototypes.npy", "named.csv"):
         assert run("predict", "map/model.mmap", name, "-o", "p.tsv") == 0
         table = rows("p.tsv")
-        assert [int(row["prototype"]) for row in table] == expected.argmin(axis=1).tolist()
+        assert [int(row["neuron"]) for row in table] == expected.argmin(axis=1).tolist()
         assert [float(row["dissimilarity"]) for row in table] == expected.min(axis=1).tolist()
     assert table[1]["id"] == "n1"
     np.save("odd.npy", to_all[:, :7])
@@ -150,7 +152,7 @@ def test_dissimilarities_to_all_points_to_prototypes_or_by_name(here, capsys):
     assert "7 columns" in said
     assert "36 training points" in said
     assert run("predict", "map/model.mmap", "D.lsmat", "-o", "p.tsv") == 0
-    assert [row["prototype"] for row in rows("p.tsv")] == [row["prototype"] for row in rows("map/assignments.tsv")]
+    assert [row["neuron"] for row in rows("p.tsv")] == [row["neuron"] for row in rows("map/assignments.tsv")]
 
 
 def test_models_of_means_of_patches_and_of_one_prototype(here, rng, capsys):
@@ -161,7 +163,7 @@ def test_models_of_means_of_patches_and_of_one_prototype(here, rng, capsys):
     save(MedianKMeans(1).fit(X), "one.mmap")
     for name in ("means", "patches", "one"):
         assert run("predict", f"{name}.mmap", "x.csv", "-o", "p.tsv") == 0
-        assert [int(row["prototype"]) for row in rows("p.tsv")] == load(f"{name}.mmap").predict(X).tolist()
+        assert [int(row["neuron"]) for row in rows("p.tsv")] == load(f"{name}.mmap").predict(X).tolist()
     assert rows("p.tsv")[0]["second"] == ""
     # Columns that had names in training need none here.
     Path("named.csv").write_text("id,a,b\n" + "".join(f"p{k},{x!r},{y!r}\n" for k, (x, y) in enumerate(X.tolist())))

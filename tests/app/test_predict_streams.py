@@ -37,9 +37,7 @@ def test_a_stream_of_sequences(words, capsys):
     Path("words.fasta").write_text("".join(f">{n} word\n{w}\n" for n, w in zip(NAMES, WORDS, strict=True)))
     assert run("model.mmap", "words.fasta", "-o", "out.tsv", "--threads", "2", "--block", "16") == 0
     said = capsys.readouterr().out
-    assert re.search(
-        r"Wrote out.tsv: 70 objects on 3 prototypes, quantization error [\d.]+; \d+ objects per second", said
-    )
+    assert re.search(r"Wrote out.tsv: 70 points on 3 neurons, quantization error [\d.]+; \d+ points per second", said)
     check(Path("out.tsv"), NAMES, words.transform(WORDS))
     assert folder(Path()) == ["model.mmap", "out.tsv", "words.fasta"]
 
@@ -79,7 +77,7 @@ def test_parquet(words):
 
     Path("words.txt").write_text("\n".join(WORDS) + "\n")
     assert run("model.mmap", "words.txt", "-o", "out.parquet") == 0
-    assert parquet.read_table("out.parquet")["prototype"].to_pylist() == words.predict(WORDS).tolist()
+    assert parquet.read_table("out.parquet")["neuron"].to_pylist() == words.predict(WORDS).tolist()
 
 
 @pytest.mark.parametrize(
@@ -115,9 +113,9 @@ def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(words, capsys, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(module.Answers, "lines", interrupted)
         assert run("model.mmap", "words.txt", "-o", "out.tsv", "--block", "10") == 130
-    assert "40 objects of out.tsv are kept" in capsys.readouterr().err
+    assert "40 points of out.tsv are kept" in capsys.readouterr().err
     assert run("model.mmap", "words.txt", "-o", "out.tsv") == 0
-    assert "70 objects, 40 of them by an earlier run" in capsys.readouterr().out
+    assert "70 points, 40 of them by an earlier run" in capsys.readouterr().out
     check(Path("out.tsv"), range(70), words.transform(WORDS))
 
 
@@ -135,7 +133,7 @@ def test_standard_input(words, monkeypatch):
 
 
 def test_a_pace_in_words():
-    assert pace(100.0, 1000, 13000) == "100 objects/s, 2 min 0 s left"
-    assert pace(100.0, 1000, 1500) == "100 objects/s, 5 s left"
-    assert pace(100.0, 1000, None) == "100 objects/s"
+    assert pace(100.0, 1000, 13000) == "100 points/s, 2 min 0 s left"
+    assert pace(100.0, 1000, 1500) == "100 points/s, 5 s left"
+    assert pace(100.0, 1000, None) == "100 points/s"
     assert pace(0.0, 0, 5) == ""

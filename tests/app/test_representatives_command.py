@@ -100,7 +100,7 @@ def test_files_and_summary(folder, capsys):
     assert run("c.tsv", "s.fasta", "--metric", "edit", "-o", "out/deep", "--threads", "2") == 0
     said = capsys.readouterr()
     assert sorted(entry.name for entry in Path("out/deep").iterdir()) == sorted(["config.toml", *FILES])
-    assert "medianmap: 1 of 5 objects in s.fasta is in no cluster and left out: 'three'.\n" == said.err
+    assert "medianmap: 1 of 5 points in s.fasta is in no cluster and left out: 'three'.\n" == said.err
     assert said.out.startswith("2 clusters of 4 members: 0 have a medoid other than")
     assert rows("out/deep/representatives.tsv") == [
         {"cluster": "0", "old_representative": "one", "medoid": "one", "size": "3", "compared": "3",

@@ -109,11 +109,15 @@ def test_one_clear_sentence(case):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("missing", ["-1", "nan", "None"])
+@pytest.mark.parametrize("missing", ["nan", "None", "<NA>"])
 def test_a_missing_label_that_became_text_is_warned_about_where_the_caller_is(missing):
     with pytest.warns(UserWarning, match=f"'{missing}' is taken as the name of a class") as caught:
         training_labels(np.array(["a", missing]), np.ones(2), stacklevel=2)
     assert caught[0].filename == __file__
+    training_labels(
+        ["a", missing], np.ones(2), stacklevel=2
+    )  # text of the user's own, and pytest makes warnings errors
+    training_labels(np.array(["1", "-1"]), np.ones(2), stacklevel=2)
 
 
 def test_numbers_of_known_and_unknown_classes_in_any_order():

@@ -1,11 +1,13 @@
 """The numbers behind the pictures, each against a plain loop or another library."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.cluster.hierarchy import cophenet, linkage
+from scipy.cluster.hierarchy import cophenet, cut_tree, linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import adjusted_rand_score
 from support.maps import BATCH, METHODS, blob_distances, blobs, estimator
@@ -21,8 +23,8 @@ from medianmap import (
     explore,
 )
 from medianmap.core.neighborhood import make_lattice
+from medianmap.core.plane import symmetrized
 from medianmap.explore.stability import firmness, share_together
-from medianmap.predict.assign_all import robust_scores
 
 WORDS = ["heron", "herons", "hero", "quark", "quarks", "quart", "zero", "quartz", "ark", "arks"]
 
@@ -115,11 +117,16 @@ def test_two_best_by_a_plain_loop(rng):
     for i, row in enumerate(points):
         order = sorted(range(5), key=lambda j: (D[i, gas.medoid_indices_[j]], j))
         d, e = (D[i, gas.medoid_indices_[j]] for j in order[:2])
-        assert row.tolist() == (i, order[0], d, order[1], e, pytest.approx(d / e))
+        assert row.tolist() == (i, order[0], d, order[1], e, order[1], e, pytest.approx(d / e))
     assert (points["ratio"][gas.medoid_indices_] == 0).all()
     on_border = explore.border_points(points, 0.5)
     assert set(on_border["point"]) == {i for i in range(40) if points["ratio"][i] >= 0.5}
-    assert (np.diff(on_border["ratio"]) <= 0).all()
+    assert (np.diff(on_border["score"]) <= 0).all()
+    groups = np.array([0, 1, 0, 1, 1])
+    for i, row in enumerate(explore.two_best(gas, D, groups=groups)):
+        own = groups[gas.labels_[i]]
+        others = D[i, gas.medoid_indices_[groups != own]]
+        assert row["other_dissimilarity"] == others.min() == D[i, gas.medoid_indices_[row["other"]]]
 
 
 def test_blocks_do_not_change_a_bit(rng, monkeypatch):
@@ -171,23 +178,6 @@ def test_component_planes_are_the_prototypes(rng):
         explore.component_planes(MedianKMeans(2, metric="edit", random_state=0).fit(WORDS))
 
 
-def test_outliers_are_those_far_from_all(rng):
-    X = np.vstack([rng.normal(size=(100, 2)), [[40.0, 0]], [[0, 60.0]]])
-    fitted = MedianKMeans(3, n_init=5, random_state=0, init="random").fit(X[:100])
-    found = explore.outliers(explore.two_best(fitted, X))
-    assert found["point"][:2].tolist() == [101, 100]
-    assert (found["score"] > 3.5).all()
-    d = explore.two_best(fitted, X)["dissimilarity"]
-    mad = np.median(np.abs(d - np.median(d)))
-    assert found["score"][0] == pytest.approx(0.6744897501960817 * (d[101] - np.median(d)) / mad)
-
-
-def test_outliers_where_most_points_are_alike():
-    assert robust_scores(np.zeros(9)).tolist() == [0] * 9
-    d = np.array([0.0] * 9 + [5.0])
-    np.testing.assert_allclose(robust_scores(d), d / (np.sqrt(np.pi / 2) * 0.5))
-
-
 def test_superclusters_are_scipys(rng):
     P = asymmetric(rng, 24)
     S = squareform((P + P.T) / 2 * (1 - np.eye(24)))
@@ -201,6 +191,55 @@ def test_superclusters_are_scipys(rng):
         first_seen = [int(np.flatnonzero(found.groups == g)[0]) for g in range(3)]
         assert first_seen == sorted(first_seen)
         assert first_seen[0] == 0
+
+
+def test_ward_of_points_in_space_is_scipys(rng):
+    X = rng.normal(size=(30, 3))
+    found = explore.superclusters(squareform(pdist(X)), 4)
+    expected = linkage(X, "ward")
+    np.testing.assert_array_equal(found.linkage[:, [0, 1, 3]], expected[:, [0, 1, 3]])
+    np.testing.assert_allclose(found.linkage[:, 2], expected[:, 2])
+
+
+def test_a_prototype_of_two_points_weighs_like_two(rng):
+    # Ward's tree of weighted points is that of repeated points, whose zeros merge first.
+    X, m = rng.normal(size=(12, 2)), rng.integers(1, 5, size=12)
+    whole = linkage(np.repeat(X, m, axis=0), "ward")
+    found = explore.superclusters(squareform(pdist(X)), 4, hits=m)
+    np.testing.assert_allclose(found.linkage[:, 2], whole[-11:, 2])
+    first = np.concatenate([[0], np.cumsum(m)[:-1]])
+    assert adjusted_rand_score(cut_tree(whole, 4)[first, 0], found.groups) == 1
+
+
+def test_any_dissimilarities_merge_greedily(rng):
+    # Not Euclidean, weighted, some prototypes without points: the chain finds what the plain loop finds.
+    S = symmetrized(asymmetric(rng, 15))
+    h = rng.integers(0, 4, size=15).astype(float)
+    h[:2] = 0, 3
+    D, w = 2 * S**2, np.maximum(h, 1e-12 * h.sum())
+    D *= w[:, None] * w / (w[:, None] + w)
+    parts, heights = {i: {i} for i in range(15)}, []
+    while len(parts) > 1:
+        a, b = min(combinations(parts, 2), key=lambda pair: D[pair])
+        heights.append(np.sqrt(D[a, b]))
+        for k in set(parts) - {a, b}:
+            joined = ((w[a] + w[k]) * D[a, k] + (w[b] + w[k]) * D[b, k] - w[k] * D[a, b]) / (w[a] + w[b] + w[k])
+            D[a, k] = D[k, a] = joined
+        w[a] += w[b]
+        parts[a] |= parts.pop(b)
+        if len(parts) == 5:
+            five = [min(i for i, part in parts.items() if j in part) for j in range(15)]
+    np.testing.assert_allclose(explore.superclusters(S, 5, hits=h).linkage[:, 2], heights, rtol=1e-9)
+    assert adjusted_rand_score(five, explore.superclusters(S, 5, hits=h).groups) == 1
+
+
+def test_a_lone_prototype_is_a_group_only_where_it_must_be():
+    x = np.array([0.0, 1, 2, 3, 100, 101, 102, 400])
+    P = np.abs(np.subtract.outer(x, x))
+    few, many = np.array([9.0] * 7 + [1]), np.array([9.0] * 7 + [9])
+    assert explore.superclusters(P, hits=few).groups.tolist() == [0] * 4 + [1] * 4
+    assert explore.superclusters(P, hits=many).groups.tolist() == [0] * 4 + [1] * 3 + [2]
+    assert explore.superclusters(P[5:, 5:], hits=[9, 9, 1]).groups.tolist() == [0, 0, 1]
 
 
 def test_the_number_of_superclusters_is_found():
@@ -290,8 +329,10 @@ def test_mistakes_are_named(rng):
         explore.prototype_dissimilarities(gas, D[:5])
     with pytest.raises(ValueError, match="n_groups = 4 exceeds the 3 prototypes"):
         explore.superclusters(np.zeros((3, 3)), 4)
-    with pytest.raises(ValueError, match="method is 'ward'; choose one of"):
-        explore.superclusters(np.zeros((3, 3)), 2, "ward")
+    with pytest.raises(ValueError, match="hits holds 2 weights for 3 prototypes"):
+        explore.superclusters(np.zeros((3, 3)), 2, hits=[1, 1])
+    with pytest.raises(ValueError, match="method is 'centroid'; choose one of"):
+        explore.superclusters(np.zeros((3, 3)), 2, "centroid")
     with pytest.raises(ValueError, match="n_restarts is 1; it must be a whole number >= 2"):
         explore.restart_stability(gas, D, n_restarts=1)
     with pytest.raises(ValueError, match="init fixes the start"):

@@ -102,7 +102,7 @@ def test_commands_on_a_map_of_a_matrix(tmp_path, monkeypatch, capsys):
     for file in ("D.phy", "D.tsv"):
         assert run("predict", "m.mmap", file, "-o", "p.tsv") == 0
         found = rows("p.tsv")
-        assert [int(row["prototype"]) for row in found] == model.labels_.tolist()
+        assert [int(row["neuron"]) for row in found] == model.labels_.tolist()
         assert {row["exemplar"] for row in found} <= {ids[i] for i in model.exemplar_indices_}
     assert run("report", "m.mmap", "D.phy", "-o", "r.html") == 0
     optional("matplotlib")

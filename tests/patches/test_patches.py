@@ -474,7 +474,7 @@ def test_labels_of_a_summary_are_means_of_those_it_stands_for():
     D = np.abs(np.subtract.outer([0.0, 0, 1, 9, 9, 5], [0.0, 0, 1, 9, 9, 5]))
     Y = np.array([[1, 0], [np.nan, np.nan], [0, 1], [0, 1], [0, 1], [np.nan, np.nan]])
     points = Patch(np.arange(6), np.arange(6), np.array([1.0, 5, 3, 1, 1, 2]), Y)
-    found = _represented(points, D, np.array([1, 4, 5, 0]))  # 0 and 1 coincide: each stands for itself
+    found = _represented(points, D, D, np.array([1, 4, 5, 0]))  # 0 and 1 coincide: each stands for itself
     assert found.m.tolist() == [8.0, 2.0, 2.0, 1.0]
     np.testing.assert_array_equal(found.Y, [[0, 1], [0, 1], [np.nan, np.nan], [1, 0]])
     np.testing.assert_array_equal(found.D, D[np.ix_([1, 4, 5, 0], [1, 4, 5, 0])])

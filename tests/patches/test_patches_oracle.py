@@ -8,6 +8,7 @@ from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassi
 from medianmap.core.engine import spread
 from medianmap.core.spaces import MedianSpace
 from medianmap.estimators.fit import as_generator
+from medianmap.patches.fields import NEIGHBOURS, PENALTY
 from medianmap.patches.one_patch import seed_of
 from medianmap.refine import swap_medoids
 from medianmap.sources.base import DenseSource
@@ -142,16 +143,52 @@ def test_prototypes_without_labelled_points_take_the_labels_of_the_nearest_that_
     assert classifier.predict(centers).tolist() == [7, 7, 8, 8]
 
 
-def summary_by_hand(D, m, sets, k, seed):
-    """k medoids of the points of all sets (places, weights), and the weights of their fields."""
-    at, weight = (np.concatenate(parts) for parts in zip(*sets, strict=True))
-    if len(at) <= k:
-        return at, weight
-    rng, block = np.random.default_rng(seed), D[np.ix_(at, at)]
-    start = spread(MedianSpace(DenseSource(block, bool((block == block.T).all())), "standard"), k, weight, rng)
-    w = swap_medoids(block, start, weight, random_state=rng).medoids
-    field = block[:, w].argmin(axis=1)
-    return at[w], np.array([weight[field == j].sum() for j in range(k)])
+def rule_by_hand(d, e, m, s, near):
+    """(a, b) of e[s] ~ d[s] + a + sum_q b_q (d[near_q] - d[s]), by least squares on rows; the penalty is more rows."""
+    share = m / m.sum()
+    X, y = (d[near] - d[s]).T, e[s] - d[s]
+    centred = X - share @ X
+    penalty = np.sqrt(PENALTY * share @ centred**2)
+    rows = np.vstack([np.sqrt(share)[:, None] * centred, np.diag(penalty)])
+    b = np.linalg.lstsq(rows, np.append(np.sqrt(share) * (y - share @ y), 0 * penalty))[0]
+    return share @ y - share @ X @ b, b
+
+
+def costs_by_hand(D, sets):
+    """(n, n) what all points of the sets (rows) cost at each of them: exact within a set, by its rules beyond it."""
+    at, row = np.concatenate([places for places, *_ in sets]), 0
+    costs = D[np.ix_(at, at)].copy()
+    for places, _, means, rules in sets:
+        for s, (near, a, b) in enumerate(rules):
+            own, others = D[places[s], at], D[np.ix_(places[near], at)]
+            costs[row + s] = np.maximum(own + a + b @ (others - own), 0)
+        own = slice(row, row + len(places))
+        costs[own, own], row = means, own.stop
+    return costs
+
+
+def points_by_hand(D, m, at):
+    """A patch, each point of which stands for itself."""
+    return at, m[at], D[np.ix_(at, at)], []
+
+
+def summary_by_hand(D, sets, k, seed):
+    """k medoids of the points of all sets, the weights of their fields, and what these cost."""
+    at, weight = (np.concatenate(parts) for parts in zip(*(each[:2] for each in sets), strict=True))
+    block, costs, w = D[np.ix_(at, at)], costs_by_hand(D, sets), np.arange(len(at))
+    if len(at) > k:
+        rng = np.random.default_rng(seed)
+        source = DenseSource(costs, bool((costs == costs.T).all()))
+        start = spread(MedianSpace(source, "standard"), k, weight, rng)
+        w = swap_medoids(source, start, weight, random_state=rng).medoids
+    field = costs[:, w].argmin(axis=1)
+    e = np.array([np.average(costs[field == j], axis=0, weights=weight[field == j]) for j in range(len(w))])
+    rules = []
+    for s in range(len(w)):
+        order = np.argsort(block[w[s], w], kind="stable")
+        near = order[order != s][:NEIGHBOURS]
+        rules.append((near, *rule_by_hand(block[w], e, weight, s, near)))
+    return at[w], np.array([weight[field == j].sum() for j in range(len(w))]), e[:, w], rules
 
 
 def tree_by_hand(D, m, method, seed):
@@ -159,29 +196,30 @@ def tree_by_hand(D, m, method, seed):
     held, joins, most = {}, {}, 12 * K
     for made, start in enumerate(range(0, len(D), P)):
         at = np.arange(start, min(start + P, len(D)))
-        at = at[m[at] > 0]
-        new, level = summary_by_hand(D, m, [(at, m[at])], 2 * K, seed_of(seed, 0, made)), 0
-        while sum(len(places) for places, _ in held.get(level, [])) + len(new[0]) > most:
+        patch = points_by_hand(D, m, at[m[at] > 0])
+        new, level = summary_by_hand(D, [patch], 2 * K, seed_of(seed, 0, made)), 0
+        while sum(len(each[0]) for each in held.get(level, [])) + len(new[0]) > most:
             group, held[level] = held[level], [new]
             number = joins[level] = joins.get(level, -1) + 1
-            new, level = summary_by_hand(D, m, group, most // 2, seed_of(seed, level + 1, number)), level + 1
+            new, level = summary_by_hand(D, group, most // 2, seed_of(seed, level + 1, number)), level + 1
         held.setdefault(level, []).append(new)
     sets = [each for level in sorted(held) for each in held[level]]
-    while sum(len(places) for places, _ in sets) > most:
-        n = max(2, int(np.searchsorted(np.cumsum([len(places) for places, _ in sets]), most, side="right")))
+    while sum(len(each[0]) for each in sets) > most:
+        n = max(2, int(np.searchsorted(np.cumsum([len(each[0]) for each in sets]), most, side="right")))
         number = joins["last"] = joins.get("last", -1) + 1
-        sets = [summary_by_hand(D, m, sets[:n], most // 2, seed_of(seed, len(held) + 1, number)), *sets[n:]]
-    at, weight = (np.concatenate(parts) for parts in zip(*sets, strict=True))
+        sets = [summary_by_hand(D, sets[:n], most // 2, seed_of(seed, len(held) + 1, number)), *sets[n:]]
+    at, weight = (np.concatenate(parts) for parts in zip(*(each[:2] for each in sets), strict=True))
     begin = as_generator(seed_of(seed, len(held) + 2, 0)).choice(len(at), K, replace=False)
-    block = D[np.ix_(at, at)]
-    w, _ = reference_fit(method, K, begin, D=block, m=weight)
-    return at[w], np.bincount(block[:, w].argmin(axis=1), weights=weight, minlength=K)
+    costs = costs_by_hand(D, sets)
+    w, _ = reference_fit(method, K, begin, D=costs, m=weight)
+    return at[w], np.bincount(costs[:, w].argmin(axis=1), weights=weight, minlength=K)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_tree_is_the_reference_on_summaries_of_summaries(method, symmetric, rng):
     D = asymmetric(rng, 28 * P)
+    D[~np.eye(len(D), dtype=bool)] += 20  # so no rule falls below zero, where rounding would decide between candidates
     if symmetric:
         D = (D + D.T) / 2
     m = rng.integers(0, 4, len(D)) * 0.75

@@ -38,7 +38,8 @@ DISSIMILARITY = st.sampled_from([0.0, 1.0, 2.0, 1e-300, 1.7e308])
 @given(st.integers(1, 6).flatmap(lambda K: st.lists(st.lists(DISSIMILARITY, min_size=K, max_size=K), min_size=1)))
 def test_two_nearest_with_ties_to_the_lower(G):
     G = np.array(G, float)
-    first, d, second, e = two_nearest(G)
+    first, d, second, e, other, f = two_nearest(G)
+    assert (other.tolist(), f.tolist()) == (second.tolist(), e.tolist())  # each is its own group
     for i, row in enumerate(G):
         ranked = sorted(range(len(row)), key=lambda j: (row[j], j))
         assert (first[i], d[i]) == (ranked[0], row[ranked[0]])
@@ -262,7 +263,7 @@ def test_parquet_and_gzip_hold_the_same(labels, rng, tmp_path):
     G = model.estimator_.transform(X)
     order = np.argsort(G, axis=1, kind="stable")
     assert columns["id"] == [f'x "{k}" é' for k in range(60)]
-    assert columns["prototype"] == order[:, 0].tolist()
+    assert columns["neuron"] == order[:, 0].tolist()
     assert columns["second"] == order[:, 1].tolist()
     assert columns["dissimilarity"] == G.min(axis=1).tolist()
     assert columns["second_dissimilarity"] == np.sort(G, axis=1)[:, 1].tolist()

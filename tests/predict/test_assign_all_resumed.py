@@ -253,7 +253,7 @@ def test_ctrl_c_says_how_to_go_on(of_words, tmp_path):
         if done == 40:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match=r"40 objects of out.tsv are kept; run the same again"):
+    with pytest.raises(KeyboardInterrupt, match=r"40 points of out.tsv are kept; run the same again"):
         assign_all(of_words, WORDS, tmp_path / "out.tsv", block=20, on_progress=interrupt)
     assert assign_all(of_words, WORDS, tmp_path / "out.tsv").n_resumed == 40
 

@@ -232,3 +232,20 @@ def test_anndata(tmp_path):
     assert from_anndata(cells, key="graph", missing=9).D[1, 2] == 9
     cells.write_h5ad(tmp_path / "sparse.h5ad")
     np.testing.assert_array_equal(read(tmp_path / "sparse.h5ad", key="graph", missing=9).D, np.where(D3 == 0.25, 9, D3))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_anndata_of_nothing_but_counts(kind, tmp_path):
+    anndata = optional("anndata")
+    from scipy.sparse import csr_matrix
+
+    X = np.arange(6.0).reshape(2, 3)
+    cells = anndata.AnnData(X if kind == "dense" else csr_matrix(X), var=pd.DataFrame(index=["g1", "g2", "g3"]))
+    cells.write_h5ad(tmp_path / "x.h5ad")
+    found = read(tmp_path / "x.h5ad")
+    np.testing.assert_array_equal(found.objects, X)
+    assert (found.kind, found.columns) == ("vectors", ["g1", "g2", "g3"])
+    cells.obsm["X_pca"] = X[:, :1]
+    assert from_anndata(cells).objects.shape == (2, 1)
+    np.testing.assert_array_equal(from_anndata(cells, key="X").objects, X)

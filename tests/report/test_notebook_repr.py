@@ -27,7 +27,7 @@ def parsed(html):
 
 
 def names_of(n):
-    return [f"prototype {j}" for j in range(n)]
+    return [f"neuron {j}" for j in range(n)]
 
 
 def table(html):
@@ -48,11 +48,11 @@ def test_a_fitted_map_tells_its_numbers_below_the_diagram(method, family, rng):
     assert fitted._repr_mimebundle_()["text/plain"] == repr(fitted)
     told = table(summary)
     assert told["model"] == type(fitted).__name__
-    assert told["prototypes"].startswith("6 on 2 x 3 hexagonal" if method == "som" else "6")
+    assert told["neurons"].startswith("6 on 2 x 3 hexagonal" if method == "som" else "6")
     assert told["epochs"] == f"{fitted.n_iter_}, {'converged' if fitted.converged_ else 'not converged'}"
     assert told["quantization error"] == f"{fitted.quantization_error_:.6g}"
     assert told["hits"] == f"{fitted.hits_.min():g} to {fitted.hits_.max():g}, 60 in all"
-    assert told["empty prototypes"] == (str((fitted.hits_ == 0).sum()) if (fitted.hits_ == 0).any() else "none")
+    assert told["empty neurons"] == (str((fitted.hits_ == 0).sum()) if (fitted.hits_ == 0).any() else "none")
     assert summary_html(unfitted) == ""
     assert "quantization error" not in unfitted._repr_html_()
 
@@ -87,7 +87,7 @@ def test_neurons_are_filled_by_their_hits_and_empty_ones_are_not(rng):
     assert opacity[10] == 1
     assert np.all(np.diff(opacity[1:11]) > 0)
     assert opacity[1] == pytest.approx(FAINTEST + (1 - FAINTEST) / 10, abs=0.006)
-    assert [path.find("title").text for path in paths][1:3] == ["prototype 1: 1", "prototype 2: 2"]
+    assert [path.find("title").text for path in paths][1:3] == ["neuron 1: 1", "neuron 2: 2"]
     # Neuron 0 is on top at the left, as in every other picture.
     corner = [float(x) for x in re.findall(r"[\d.]+", paths[0].get("d"))]
     last = [float(x) for x in re.findall(r"[\d.]+", paths[11].get("d"))]
@@ -97,11 +97,11 @@ def test_neurons_are_filled_by_their_hits_and_empty_ones_are_not(rng):
 
 def test_bars_fall_and_are_as_high_as_their_hits():
     hits = np.array([3.0, 0, 12, 6])
-    paths = parsed(bars(hits, [f"prototype {j}, {name}" for j, name in enumerate(["a", "b", HOSTILE, "d"])])).findall(
+    paths = parsed(bars(hits, [f"neuron {j}, {name}" for j, name in enumerate(["a", "b", HOSTILE, "d"])])).findall(
         ".//path"
     )
     titles = [path.find("title").text for path in paths]
-    assert titles == ["prototype 0, a: 3", f"prototype 2, {HOSTILE}: 12", "prototype 3, d: 6"]  # no bar of no hits
+    assert titles == ["neuron 0, a: 3", f"neuron 2, {HOSTILE}: 12", "neuron 3, d: 6"]  # no bar of no hits
     box = {title: np.array(re.findall(r"[\d.]+", path.get("d")), float).reshape(-1, 2) for title, path in
            zip(titles, paths, strict=True)}  # fmt: skip
     height = {title: np.ptp(corners[:, 1]) for title, corners in box.items()}
@@ -126,7 +126,7 @@ def test_ids_of_a_stranger_are_text(rng):
     html = summary_html(fitted)
     assert "<script" not in html
     titles = [title.text for title in parsed(html).iter("title")]
-    assert any(title.startswith(f"prototype 0, {fitted.prototype_ids_[0]}: ") for title in titles)
+    assert any(title.startswith(f"neuron 0, {fitted.prototype_ids_[0]}: ") for title in titles)
 
 
 def test_nothing_is_fetched_and_nothing_runs(rng):
@@ -154,7 +154,7 @@ def test_a_metric_of_the_user_has_its_name(rng):
         return float(abs(x - y).sum())
 
     fitted = MedianKMeans(2, metric=apart, random_state=0).fit(blobs(rng, n=10))
-    assert table(summary_html(fitted))["prototypes"] == "2, apart"
+    assert table(summary_html(fitted))["neurons"] == "2, apart"
 
 
 def test_matplotlib_is_not_needed(tmp_path):

@@ -154,7 +154,8 @@ def test_map_display_draws_each_colouring(plt, iris_map, tmp_path):
 
 def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
     som, X, y = iris_map
-    groups = structure.superclusters(structure.prototype_dissimilarities(som), 4).groups
+    P = structure.prototype_dissimilarities(som)
+    groups = structure.superclusters(P, 4, hits=som.hits_).groups
     display = MapDisplay.from_estimator(som, color="superclusters", n_groups=4)
     assert [text.get_text() for text in display.ax_.texts] == [str(g + 1) for g in groups]
     colors = [tuple(c) for c in display.cells_.get_facecolors()]
@@ -259,7 +260,7 @@ def test_mistakes_are_named(iris_map):
     for component in (4, -1, "petal", True):
         with pytest.raises(ValueError, match=r"component is .*; give a number below 4 or one of the names"):
             MapDisplay.from_estimator(som, color="component", component=component)
-    with pytest.raises(ValueError, match="2 names for 3 prototypes"):
+    with pytest.raises(ValueError, match="2 names for 3 neurons"):
         TopologyDisplay.from_estimator(gas, X, names=["a", "b"])
 
 

@@ -27,7 +27,7 @@ from medianmap import (
 )
 from medianmap.core.quality import topographic_error
 from medianmap.estimators.base import BaseMap
-from medianmap.explore import superclusters, two_best
+from medianmap.explore import judged, superclusters, two_best
 from medianmap.report.exemplars import alphabet_of, exemplar_drawings
 from medianmap.report.html import PER_LISTED, RAMPS, caps, embedded, n_bytes, render
 from medianmap.report.summary import summarize, written
@@ -76,7 +76,7 @@ def test_neurons_of_a_lattice_by_brute_force(som, D):
     assert content["quality"]["quantization_error"] == pytest.approx(som.quantization_error_, **ROUNDED)
     assert content["quality"]["mean_dissimilarity"] == pytest.approx(D[:, w].min(axis=1).mean(), **ROUNDED)
     assert content["quality"]["topographic_error"] == pytest.approx(topographic_error(D[:, w], som.lattice_), **ROUNDED)
-    groups = superclusters(D[np.ix_(w, w)])
+    groups = superclusters(D[np.ix_(w, w)], hits=som.hits_)
     assert [neuron["group"] for neuron in content["neurons"]] == groups.groups.tolist()
     assert content["training"]["quantization_error"][-1] == pytest.approx(som.quantization_error_, **ROUNDED)
 
@@ -92,6 +92,34 @@ def test_members_are_sorted_and_complete(som, D):
         assert [content["class_names"][c] for c in members["classes"]] == [SPECIES[i] for i in at]
         assert members["others"] == []
     assert content["listed"] == {"cap": None, "complete": True, "n_listed": 150, "n_searchable": 150}
+
+
+def test_the_most_unusual_and_those_on_borders_are_listed(som, gas, D):
+    ids = [f"flower {i}" for i in range(150)]
+    facts = summarize(som, IRIS.data, ids=ids, pairs=as_dissimilarity(D), structure=True)
+    told = judged(two_best(som, IRIS.data), as_dissimilarity(D))
+    groups = np.array([neuron["group"] for neuron in facts["neurons"]])
+    assert facts["groups"]["n"] == groups.max() + 1
+    assert facts["groups"]["why"].startswith(f"{facts['groups']['n']} groups")
+    for name, score, flag in (("outliers", "outlier_score", "outlier"), ("borders", "border_score", "border")):
+        order = np.argsort(-told[score], kind="stable")[:20]
+        for each, i in zip(facts[name], order, strict=True):
+            assert (each["point"], each["id"], each["neuron"]) == (i, ids[i], som.labels_[i])
+            assert each["score"] == told[score][i]
+            assert each["flagged"] == told[flag][i]
+            if name == "borders":
+                assert groups[each["second"]] != groups[each["neuron"]]
+        for members in facts["members"]:
+            at = [int(name.split()[1]) for name in members["ids"]]
+            assert members[score] == told[score][at].tolist()
+    assert facts["n_outliers"] == told["outlier"].sum()
+    assert facts["n_border_points"] == told["border"].sum()
+    kept = written(facts)
+    assert (kept["outliers"], kept["borders"], kept["groups"]) == (facts["outliers"], facts["borders"], facts["groups"])
+    # Seven prototypes or fewer are each a group of their own.
+    assert [each["second"] for each in summarize(gas, IRIS.data)["borders"]] == [
+        int(two_best(gas, IRIS.data)["second"][each["point"]]) for each in summarize(gas, IRIS.data)["borders"]
+    ]
 
 
 def test_a_cap_leaves_the_other_ids_to_be_searched(som):

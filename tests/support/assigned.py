@@ -12,7 +12,7 @@ NAMES = [f"w{k}" for k in range(len(WORDS))]
 def rows_of(path: Path) -> list[list[str]]:
     content = path.read_bytes()
     head, *lines = (gzip.decompress(content) if path.suffix == ".gz" else content).decode().splitlines()
-    assert head.split("\t")[:5] == ["id", "prototype", "dissimilarity", "second", "second_dissimilarity"]
+    assert head.split("\t")[:5] == ["id", "neuron", "dissimilarity", "second", "second_dissimilarity"]
     return [line.split("\t") for line in lines]
 
 

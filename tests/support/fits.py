@@ -9,7 +9,7 @@ import pytest
 from medianmap.app.main import main
 from medianmap.app.output import Watch
 
-FILES = ["assignments.tsv", "config.toml", "model.mmap", "prototypes.fasta", "report.html", "summary.json"]
+FILES = ["assignments.tsv", "config.toml", "exemplars.fasta", "model.mmap", "report.html", "summary.json"]
 SAME = [name for name in FILES if name != "report.html"]
 
 

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import chain, islice
-from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..estimators.parameters import MapParameters, PlaneStart
+from ..estimators.parameters import MapParameters, PlaneStart, usual_grid, usual_size
 from .output import note
 from .settings import CONFIG, MAPS, MOST_ALL_PAIRS, USUAL_PATCH, FitSettings, grid_text, make_map, settings_beside
 
@@ -23,6 +22,12 @@ if TYPE_CHECKING:
 
 SEQUENCES = ("fasta", "fastq")
 STREAMED = (*SEQUENCES, "table")
+# By what a metric compares, the kinds of points that it does not.
+STRANGE_TO = {"vectors": ("strings", "series"), "series": ("strings",), "peak lists": ("strings",),
+              "mixed tables": ("strings", "series"), "strings": ("vectors", "series"),
+              "strings or tokens": ("vectors", "series")}  # fmt: skip
+# A column that makes up more than this share of squared distances between vectors is pointed out.
+ONE_SIDED = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,10 +281,28 @@ def settled_metric(
     params = dict(params)
     if metric is None and given.source is None:
         what = "rows" if given.kind == "table" else given.kind
-        notes.append(f"without --metric the {what} of {given.name} are compared by {chosen!r}.")
+        notes.append(
+            f"without --metric the {what} of {given.name} are compared by {chosen!r}.{_one_sided(given, chosen)}"
+        )
     if given.sequences:
         notes += _suit_sequences(given, chosen, params)
     return chosen, params, notes
+
+
+def _one_sided(given: Given, metric: str) -> str:
+    """A sentence where one column of vectors nearly decides Euclidean distances, because its numbers are large."""
+    if metric != "euclidean" or given.objects.shape[1] < 2:
+        return ""
+    import numpy as np
+
+    looked_at = np.asarray(given.objects[:: 1 + len(given) // 4000], np.float64)
+    spread = looked_at.var(axis=0)
+    share, most = spread.max() / max(spread.sum(), np.finfo(float).tiny), int(spread.argmax())
+    if not (share > ONE_SIDED and (spread > 0).all()):
+        return ""
+    title = repr(given.columns[most]) if given.columns else most
+    return (f" Column {title} makes up {100 * share:.3g}% of their squared distances, on average; "
+            "--metric seuclidean gives all columns the same weight.")  # fmt: skip
 
 
 def default_metric(given: Given) -> str:
@@ -333,33 +356,59 @@ def check_metric_fits(given: Given, metric: str) -> None:
             f"{given.name} holds {len(given)} {given.kind}{shape} and no square matrix of dissimilarities; "
             "choose another --metric, or leave it out."
         )
+    if given.source is None:
+        from ..metrics.registry import bind
+
+        compared = bind(metric).metric.accepts
+        if given.kind in STRANGE_TO.get(compared, ()):
+            raise ValueError(
+                f"{given.name} holds {given.kind}, but --metric {metric} compares {compared}; leave it out, which "
+                f"means {default_metric(given)}, or choose another: medianmap metrics lists them."
+            )
 
 
-def sized(settings: FitSettings, n: int, name: str) -> FitSettings:
-    """The settings with a number of prototypes that suits n points of the file `name`; ValueError for too many.
+def suited(settings: FitSettings, given: Given, n: int | None, different: int | None = None) -> FitSettings:
+    """The settings with the size of a patch and a number of neurons that suit the points; ValueError where none do.
 
-    In a pass the prototypes must suit a patch.
+    It imports nothing heavy, so that commands call it before they import the rest.
+    n : number of points; None of a stream, of which `given` is the beginning. different : see `sized`.
+    """
+    check_metric_fits(given, settings.metric or default_metric(given))
+    patched = in_patches(settings, n or 0) if given.source is None else settings
+    return sized(patched, n or patched.patch or 0, given.name, different)
+
+
+def suitable_data(settings: FitSettings) -> Given | ObjectStream:
+    """The data of a fit, read and seen to suit the settings."""
+    data = data_in(settings)
+    if isinstance(data, ObjectStream):
+        suited(settings, data.head, None)
+    else:
+        suited(settings, data, len(data))
+    return data
+
+
+def sized(settings: FitSettings, n: int, name: str, different: int | None = None) -> FitSettings:
+    """The settings with a number of neurons that suits n points of the file `name`; ValueError for too many.
+
+    In a pass the neurons must suit a patch. different : how many of the points are not the same as an earlier one.
     """
     K = settings.n_prototypes
     if K is None:
-        n = min(n, settings.patch or n)
-        K = max(1, min(round(5 * sqrt(n)), n // 4))
-        if settings.map != "som":
-            return replace(settings, k=K)
-        rows = max(1, round(sqrt(0.8 * K)))
-        return replace(settings, grid=(rows, max(1, K // rows)))
+        K = usual_size(min(n, settings.patch or n), n if different is None else different)
+        return replace(settings, k=K) if settings.map != "som" else replace(settings, grid=usual_grid(K))
     if n < K:
         asked = f"-k {K}" if settings.map != "som" else f"--lattice {settings.lattice} has {K} neurons, which"
         if settings.grid is not None:
             asked = f"--grid {grid_text(settings.grid)} has {K} neurons, which"
-        raise ValueError(f"{asked} exceeds the {n} objects of {name}; ask for at most one prototype per object.")
+        raise ValueError(f"{asked} exceeds the {n} points of {name}; ask for at most one neuron per point.")
     if settings.patch and settings.patch < K:
-        raise ValueError(f"--patch {settings.patch} is less than the {K} prototypes; choose several times as many.")
+        raise ValueError(f"--patch {settings.patch} is less than the {K} neurons; choose several times as many.")
     return settings
 
 
 def in_patches(settings: FitSettings, n: int) -> FitSettings:
-    """The settings with the size of a patch, where one pass is asked for or n objects are too many for all pairs."""
+    """The settings with the size of a patch, where one pass is asked for or n points are too many for all pairs."""
     asked = settings.stream or settings.tree or settings.max_evaluations is not None
     if settings.exemplars is None and settings.patch is None and (asked or n > MOST_ALL_PAIRS):
         return replace(settings, patch=USUAL_PATCH)

@@ -23,15 +23,15 @@ MODULES = {
         "fit": "Fit a map to a file and write it to a folder.",
     },
     "arrange": {"arrange": "Lay chosen exemplars out on a grid."},
-    "predict": {"predict": "Assign the objects in a file to prototypes and classes."},
+    "predict": {"predict": "Place the points of a file on a map: neuron, exemplar, class."},
     "pictures": {
         "report": "Write an HTML report about a model.",
         "plot": "Plot a model: hits, U-matrix, labels, topology, training and more.",
     },
-    "path": {"path": "Compare several numbers of prototypes."},
+    "path": {"path": "Compare maps of several numbers of neurons."},
     "dissimilarities": {
         "check": "Check dissimilarities for problems.",
-        "distances": "Compute the dissimilarities between all pairs of objects.",
+        "distances": "Compute the dissimilarities between all pairs of points.",
     },
     "representatives": {"representatives": "Find the medoid of each cluster."},
     "compile": {"compile": "Compile the inner loops now, so that the first fit need not."},

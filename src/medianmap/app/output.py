@@ -41,8 +41,8 @@ OPTIONS = {**dict.fromkeys(READING, "--read {}="), "metric": "--metric ", "dtype
                            "--param {}=")}  # fmt: skip
 # What Python calls the objects and the parameters of a metric, and how users of the command line know them.
 PYTHON = {
-    re.compile(r"\bX\[(\d+), (\d+)\]"): r"object \1, column \2",
-    re.compile(r"\bX\[(\d+)\](?:\[\d+\])?"): r"object \1",
+    re.compile(r"\bX\[(\d+), (\d+)\]"): r"point \1, column \2",
+    re.compile(r"\bX\[(\d+)\](?:\[\d+\])?"): r"point \1",
     re.compile(r"\bX holds strings"): "these are strings",
     re.compile(r"\bmetric_params\b"): "--param",
 }
@@ -171,7 +171,7 @@ def printed(name: str) -> Iterator[Path]:
 
 # What is counted in a stage whose name does not say it.
 UNITS = {
-    "reading": "kB", "patches": "objects", "assignment": "objects", "sample": "objects", "health": "entries",
+    "reading": "kB", "patches": "points", "assignment": "points", "sample": "points", "health": "entries",
     "swaps": "candidates", "layout": "steps", "compiling": "loops",
 }  # fmt: skip
 
@@ -206,8 +206,8 @@ def stage_bars(shown: bool) -> Iterator[Callable[[str, int, int | None], None]]:
         yield report
 
 
-def pace(rate: float, done: int, total: int | None, unit: str = "objects") -> str:
-    """'1200 objects/s, 2 min 5 s left'."""
+def pace(rate: float, done: int, total: int | None, unit: str = "points") -> str:
+    """'1200 points/s, 2 min 5 s left'."""
     if rate <= 0:
         return ""
     said = f"{rate:.0f} {unit}/s" if rate >= 10 else f"{rate:.2g} {unit}/s"
@@ -273,8 +273,8 @@ def watched() -> Iterator[Watch]:
 # --- The folder that a command writes, all of it or nothing; beside it the state from which a stopped run continues
 
 FILES = (
-    "model.mmap", "assignments.tsv", "assignments.tsv.gz", "prototypes.fasta", "prototypes.fasta.gz", "prototypes.tsv",
-    "prototypes.tsv.gz", "summary.json", "report.html", "config.toml",
+    "model.mmap", "assignments.tsv", "assignments.tsv.gz", "exemplars.fasta", "exemplars.fasta.gz", "exemplars.tsv",
+    "exemplars.tsv.gz", "summary.json", "report.html", "config.toml",
 )  # fmt: skip
 JOURNAL = "journal"
 

@@ -20,20 +20,22 @@ from ..explore.health import Health, check_dissimilarity
 from ..explore.stability import Uncertainty, uncertainty
 from ..patches.clusterer import PatchClusterer
 from ..patches.one_pass import RunOptions, run_with
-from ..predict.assign_all import Answers, assign_all, nearest_of, outliers, two_best
-from ..predict.queries import ToPrototypes, map_of
+from ..predict.assign_all import Answers, assign_all, nearest_of, remember, two_best
+from ..predict.queries import ToPrototypes, groups_of, map_of
+from ..predict.verdicts import judged
 from ..report.html import page_content, render
 from ..report.summary import MOST_COMPUTED, summarize, written
 from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
 from ..sources.all_pairs import all_pairs
 from ..sources.base import ToPoints, fits
+from ..sources.checks import n_apart, n_different
 from ..utils.files import counted, fasta_lines, tsv_lines, write_lines, write_text
 from ..utils.resumable import digest
 from ..utils.threads import epochs_watched, followed, limited, step
 from . import inputs
 from .inputs import Given, ObjectStream
 from .output import Watch, Workshop, workshop
-from .settings import SETTINGS, USUAL_PATCH, FitSettings, check_settings, config_text, make_map
+from .settings import SETTINGS, USUAL_PATCH, FitSettings, check_settings, config_text, grid_text, make_map
 
 # The model, the table of `two_best`, and what a check and a summary read dissimilarities from.
 Fitted: TypeAlias = tuple[Any, NDArray[Any], Source]
@@ -130,14 +132,14 @@ def _fit_given(
     summary = {"metric": settings.metric, "seed": settings.seed, **written(facts), "health": health.as_dict()}
     texts = {
         "assignments.tsv": assignment_lines(model, points, given, sure),
-        **prototype_lines(given, summary["neurons"]),
+        **exemplar_lines(given, summary["neurons"]),
     }
     write_lines({shop.files / (f"{name}.gz" if gzip else name): lines for name, lines in texts.items()})
     if report:
         step("report", 0, None)
         shown = {name: value for name, value in vars(settings).items() if value not in (None, {}, False)}
         write_text(shop.files / "report.html", page(facts, given, health, shown))
-    data = {"objects": len(given), "kind": _kind(given), **about}
+    data = {"points": len(given), "kind": _kind(given), **about}
     return _delivered(shop, settings, model, summary, data, points)
 
 
@@ -151,6 +153,7 @@ def _fit_stream(
     again, packed = settings.input != "-", ".gz" if gzip else ""
     n = inputs.length_of(settings.input, stream.format) if again else None
     model, exemplars = trained_on_stream(settings, stream, shop, scheduler, n)
+    remember(model, stream.head.objects)  # what is usual is taken from the beginning of the file
     summary = {"metric": settings.metric, "seed": settings.seed, "n_points": model.n_samples_seen_,
                **written(summarize(model))}  # fmt: skip
     if again:
@@ -159,9 +162,9 @@ def _fit_stream(
         summary["n_points"] = assigned.n_objects  # all of the file, though a budget may have ended the pass before
         summary["quality"] = {"quantization_error": assigned.quantization_error}
         table.rename(shop.files / table.name)
-    for name, lines in prototype_lines(exemplars, summary["neurons"]).items():
+    for name, lines in exemplar_lines(exemplars, summary["neurons"]).items():
         write_lines({shop.files / (name + packed): lines})
-    data = {"objects": summary["n_points"], "kind": _kind(exemplars), **about}
+    data = {"points": summary["n_points"], "kind": _kind(exemplars), **about}
     return _delivered(shop, settings, model, summary, data, None)
 
 
@@ -211,12 +214,12 @@ def _tell(notes: Iterable[str], watch: Watch) -> None:
 def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSettings, list[str]]:
     """The settings with all that the data decide, and what to say of that; mistakes in them are found here.
 
-    n : number of objects; None of a stream, of which `given` is the beginning.
+    n : number of points; None of a stream, of which `given` is the beginning.
     """
     metric, params, notes = inputs.settled_metric(given, settings.metric, settings.params)
     settings = replace(settings, params=params, read={**given.read, **settings.read})
-    patched = inputs.in_patches(settings, n or 0) if given.source is None else settings
-    chosen = inputs.completed(inputs.sized(patched, n or patched.patch or 0, given.name), metric)
+    different = None if settings.n_prototypes is not None else _different(given, n)
+    chosen = inputs.completed(inputs.suited(settings, given, n, different), metric)
     unlabelled = given.labels is not None and all(label is None for label in given.labels)
     if settings.beta is not None and unlabelled:
         raise ValueError(f"--labels {settings.labels}: no point has a label, so there is nothing for --beta to weigh.")
@@ -232,27 +235,41 @@ def _settled(settings: FitSettings, given: Given, n: int | None) -> tuple[FitSet
     if chosen.patch and settings.patch is None and not settings.stream:
         asking = [SETTINGS[name].option for name in ("tree", "max_evaluations") if getattr(settings, name)]
         instead = f"without {' and '.join(asking)}, --patch 0" if asking else "--patch 0"
+        pairs = (n or 0) * ((n or 1) - 1) // 2
+        many_pairs = "" if asking else f", whose {pairs / 1e6:.0f} million pairs fill {16 * pairs / 1e9:.1f} GB,"
         notes.append(
-            f"the {n} objects of {given.name} are mapped in one pass over patches of {chosen.patch}; "
+            f"the {n} points of {given.name}{many_pairs} are mapped in one pass over patches of {chosen.patch}; "
             f"{instead} would compare all pairs."
         )
     if settings.n_prototypes is None:
-        many = "a stream" if n is None else counted(n, "object")
-        notes.append(f"without --grid or -k the map has {counted(chosen.n_prototypes or 1, 'prototype')} for {many}.")
+        many = "a stream" if n is None else counted(n, "point")
+        neurons = counted(chosen.n_prototypes or 1, "neuron")
+        size = neurons if chosen.grid is None else f"{grid_text(chosen.grid)} neurons"
+        notes.append(f"without --grid or -k the map has {size} for {many}.")
     return chosen, notes
+
+
+def _different(given: Given, n: int | None) -> int | None:
+    """How many points are not the same as an earlier one; None where they would have to be read or compared for it."""
+    if n is None:
+        return None
+    if given.source is None:
+        return n_different(given.objects)
+    matrix = getattr(given.source, "D", None)
+    return n_apart(matrix) if isinstance(matrix, np.ndarray) and n <= MOST_CHECKED else None
 
 
 def _check_resamples(settings: FitSettings, n: int, name: str) -> None:
     """ValueError before long work, where maps cannot be fitted to resamples of the data after it."""
     if settings.patch:
         raise ValueError(
-            f"--stability fits maps of all pairs, but the {n} objects of {name} are mapped in one pass over patches; "
+            f"--stability fits maps of all pairs, but the {n} points of {name} are mapped in one pass over patches; "
             "drop it, or compare all pairs with --patch 0."
         )
     if 2 * (settings.n_prototypes or 0) > n:
         raise ValueError(
-            f"--stability fits maps to resamples, which hold two thirds of the {n} objects of {name}: "
-            f"{settings.n_prototypes} prototypes are too many for that. Give --grid or -k of at most {n // 2}."
+            f"--stability fits maps to resamples, which hold two thirds of the {n} points of {name}: "
+            f"{settings.n_prototypes} neurons are too many for that. Give --grid or -k of at most {n // 2}."
         )
 
 
@@ -317,8 +334,10 @@ def trained(settings: FitSettings, given: Given, source: Source, taken: Mapping[
         model.fit(source, given.labels)
     matrix = matrix_of(source)
     to_exemplars: Any = ToPoints(matrix, map_of(model).medoid_indices_)  # read, where objects would be compared again
-    points = two_best(model, ToPrototypes(to_exemplars), n_jobs=settings.threads)
-    return model, points, matrix
+    groups = groups_of(model, matrix)
+    points = two_best(model, ToPrototypes(to_exemplars), groups=groups, n_jobs=settings.threads)
+    remember(model, y=given.labels, points=points, groups=groups)
+    return model, judged(points, matrix), matrix
 
 
 def trained_in_patches(
@@ -332,7 +351,8 @@ def trained_in_patches(
     model: Any = passes if settings.beta is None else PrototypeClassifier(passes, settings.beta)
     with _one_pass(settings, len(given), shop, about, scheduler, tables.append):
         model.fit(source, given.labels)
-    return model, tables[0], source
+    remember(model, source, given.labels, points=tables[0])
+    return model, judged(tables[0]), source
 
 
 def _clusterer(settings: FitSettings, shuffle: bool) -> PatchClusterer:
@@ -393,13 +413,13 @@ def trained_on_stream(
 
 
 def assignment_lines(model: Any, points: NDArray[Any], given: Given, sure: Uncertainty | None = None) -> Iterable[str]:
-    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then ratio, outlier and label."""
+    """assignments.tsv: one row per point, with the columns of `medianmap predict`, then scores, outlier and label."""
     answers = Answers(model)
-    outlier = np.zeros(len(points), int)
-    outlier[outliers(points)["point"]] = 1
-    ratio = points["ratio"].tolist() if len(answers.map.hits_) > 1 else [""] * len(points)
-    columns = [*answers.columns, "ratio", "outlier"]
-    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), ratio, outlier.tolist()]
+    several = len(answers.map.hits_) > 1
+    told = {name: points[name].tolist() if several else [""] * len(points) for name in ("ratio", "border_score")}
+    told |= {"outlier_score": points["outlier_score"].tolist(), "outlier": points["outlier"].astype(int).tolist()}
+    columns = [*answers.columns, *told]
+    cells: list[Any] = [*answers.cells(given.ids, nearest_of(points)), *told.values()]
     if sure is not None:
         columns += ["stability", "confidence"]
         cells += [sure.points[name].tolist() for name in ("stability", "confidence")]
@@ -412,12 +432,12 @@ def assignment_lines(model: Any, points: NDArray[Any], given: Given, sure: Uncer
     return tsv_lines(columns, zip(*cells, strict=True))
 
 
-def prototype_lines(given: Given, neurons: list[dict[str, Any]]) -> dict[str, Iterable[str]]:
-    """prototypes.fasta of sequences, prototypes.tsv of all else: one record per neuron, in their order."""
+def exemplar_lines(given: Given, neurons: list[dict[str, Any]]) -> dict[str, Iterable[str]]:
+    """exemplars.fasta of sequences, exemplars.tsv of all else: one record per neuron, in their order."""
     exemplars = [] if given.objects is None else [given.objects[n["exemplar"]] for n in neurons]
     if given.sequences:
         headers = [_header(neuron, given) for neuron in neurons]
-        return {"prototypes.fasta": fasta_lines(zip(headers, exemplars, strict=True))}
+        return {"exemplars.fasta": fasta_lines(zip(headers, exemplars, strict=True))}
     columns = [name for name in neurons[0] if name != "exemplar"]
     rows: list[list[Any]] = [[neuron[name] for name in columns] for neuron in neurons]
     if given.kind == "strings":
@@ -429,7 +449,7 @@ def prototype_lines(given: Given, neurons: list[dict[str, Any]]) -> dict[str, It
     elif given.kind == "vectors":
         columns += given.columns or [f"x{k}" for k in range(len(exemplars[0]))]
         rows = [[*row, *each.tolist()] for row, each in zip(rows, exemplars, strict=True)]
-    return {"prototypes.tsv": tsv_lines(columns, rows)}
+    return {"exemplars.tsv": tsv_lines(columns, rows)}
 
 
 def _header(neuron: dict[str, Any], given: Given) -> str:
@@ -466,7 +486,8 @@ def run_demo(
 ) -> FitResult:  # fmt: skip
     """Fit a median SOM of 630 globins by alignment, and write what a fit writes."""
     globins = load_globins()
-    settings = FitSettings(str(GLOBINS), grid=grid, metric="alignment", labels="header", seed=seed, threads=threads)
+    settings = FitSettings(str(GLOBINS), grid=grid, metric="alignment", labels="header", refine="swap", seed=seed,
+                           threads=threads)  # fmt: skip
     check_settings(settings)
     given = Given(GLOBINS.name, list(globins.ids), "strings", list(globins.sequences), sequences=True,
                   descriptions=list(globins.families), labels=list(globins.families))  # fmt: skip

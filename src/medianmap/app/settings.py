@@ -97,19 +97,20 @@ class FitSettings:
     input: str
     map: str = setting("som", "Which map.", choices=tuple(MAPS))
     grid: tuple[int, ...] | None = setting(
-        None, "Neurons of a SOM, for example 10x10, 1x12 for a chain, 4x4x4 for layers; by default about 5 sqrt(N) of "
-        "N objects.", metavar="ROWSxCOLUMNS", sets=("grid",),
+        None, "Neurons of a SOM, for example 10x10, 1x12 for a chain, 4x4x4 for layers; by default 5 sqrt(N) of "
+        "N points, or one for four different points where that is less.", metavar="ROWSxCOLUMNS", sets=("grid",),
     )  # fmt: skip
     lattice: str | None = setting(
         None, f"How the neurons of a SOM are arranged: {' or '.join(LATTICES)}; or a FILE of the distances between "
         f"them, a square matrix, which needs no --grid. By default {SOM.lattice}.", metavar="KIND|FILE",
     )  # fmt: skip
     k: int | None = setting(
-        None, "Prototypes of --map gas or kmeans; by default about 5 sqrt(N) of N objects.",
+        None, "Neurons (clusters) of --map gas or kmeans; by default 5 sqrt(N) of N points, or one for four "
+        "different points where that is less.",
         option="-k", at_least=1, sets=("n_clusters",),
     )  # fmt: skip
     metric: str | None = setting(
-        None, "How two objects are compared (see medianmap metrics); by default alignment for proteins, edit for other "
+        None, "How two points are compared (see medianmap metrics); by default alignment for proteins, edit for other "
         "strings, euclidean for vectors, dtw for series.", metavar="NAME", sets=("metric",),
     )  # fmt: skip
     params: Mapping[str, Any] = setting(
@@ -132,8 +133,8 @@ class FitSettings:
         metavar="NUMBER|auto",
     )  # fmt: skip
     patch: int | None = setting(
-        None, "One pass over patches of SIZE objects, for large data; 0 compares all pairs. By default all pairs of up "
-        f"to {MOST_ALL_PAIRS} objects, else patches of {USUAL_PATCH}.", at_least=0, metavar="SIZE",
+        None, "One pass over patches of SIZE points, for large data; 0 compares all pairs. By default all pairs of up "
+        f"to {MOST_ALL_PAIRS} points, else patches of {USUAL_PATCH}.", at_least=0, metavar="SIZE",
     )  # fmt: skip
     stream: bool = setting(
         False, "One pass that reads INPUT as a stream, in the order of the file: memory does not grow with it."
@@ -158,7 +159,7 @@ class FitSettings:
         f"{SOM.neighborhood} of a som and {Gas.neighborhood} of a gas.", choices=NEIGHBORHOODS, sets=("neighborhood",),
     )  # fmt: skip
     init: str | None = setting(
-        None, f"How prototypes start; by default {PlaneStart.init} of a som, {Median.init} of others.", choices=INITS,
+        None, f"How exemplars start; by default {PlaneStart.init} of a som, {Median.init} of others.", choices=INITS,
         sets=("init",),
     )  # fmt: skip
     n_init: int = setting(
@@ -178,14 +179,14 @@ class FitSettings:
     )  # fmt: skip
     temperature: float | str | None = setting(
         None, "Deterministic annealing of --map kmeans from this temperature, or auto: points count softly for several "
-        "prototypes first.", metavar="T|auto", sets=("temperature",),
+        "neurons first.", metavar="T|auto", sets=("temperature",),
     )  # fmt: skip
     stability: int | None = setting(
-        None, "Fit N more maps, to resamples of the data, and say of each object how often it keeps its prototype.",
+        None, "Fit N more maps, to resamples of the data, and say of each point how often it keeps its neuron.",
         at_least=2, metavar="N",
     )  # fmt: skip
     exemplars: str | None = setting(
-        None, "A file of ids: these objects become the prototypes of the SOM, and are arranged on the grid; nothing is "
+        None, "A file of ids: these points become the exemplars of the SOM, and are arranged on the grid; nothing is "
         "trained.", metavar="FILE",
     )  # fmt: skip
     seed: int = setting(0, "Start of the random numbers.", at_least=0, at_most=MOST_SEED, sets=("random_state",))
@@ -354,7 +355,7 @@ def check_settings(settings: FitSettings) -> None:
     if settings.map == "som" and settings.k is not None:
         raise ValueError("-k goes with --map gas and kmeans; the neurons of a SOM are given as --grid ROWSxCOLUMNS.")
     if settings.map != "som" and settings.grid is not None:
-        raise ValueError(f"--grid goes with --map som; the prototypes of --map {settings.map} are given as -k NUMBER.")
+        raise ValueError(f"--grid goes with --map som; the neurons of --map {settings.map} are given as -k NUMBER.")
     if settings.lattice is not None and settings.lattice not in LATTICES:
         if settings.grid is not None:
             raise ValueError(f"--lattice {settings.lattice} says how many neurons there are; drop --grid.")
@@ -433,7 +434,7 @@ def make_map(settings: FitSettings, **more: Any) -> BaseMap:
 
 def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings in the file by name, each checked, and what it says of the data they were made with."""
-    file = Path(path)
+    file = Path(path) / CONFIG if Path(path).is_dir() else Path(path)
     if not file.is_file():
         raise FileNotFoundError(f"There is no configuration {file}; check the path given to --config.")
     try:

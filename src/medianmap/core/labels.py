@@ -24,7 +24,7 @@ KINDS: dict[str, Any] = {"strings": str, "bytes": bytes, "dates": np.datetime64,
 LABELS_ARE = "labels are strings, bytes, dates (datetime64) or numbers of at most 64 bits"
 
 # How NumPy writes a missing label when it turns a list into an array of text.
-MISSING_AS_TEXT = ("-1", "nan", "None", "<NA>")
+MISSING_AS_TEXT = ("nan", "None", "<NA>")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def training_labels(y: Any, m: FloatArray, *, stacklevel: int) -> LabelVectors:
             stacklevel=stacklevel,
         )
     text = next((name for name in labels.classes.tolist() if isinstance(name, str) and name in MISSING_AS_TEXT), None)
-    if text is not None:
+    if text is not None and getattr(getattr(y, "dtype", None), "kind", "") == "U":
         warnings.warn(
             f"{text!r} is taken as the name of a class. If it stands for a missing label, pass y as a list or with "
             "dtype=object: NumPy has turned it into text.",

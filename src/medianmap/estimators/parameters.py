@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from math import isqrt, sqrt
 from textwrap import fill, indent
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
@@ -354,3 +355,24 @@ def documented(cls: type[T]) -> type[T]:
 
 def _entry(name: str, kind: str, text: str) -> str:
     return f"{name} : {kind}\n" + fill(text, 110, initial_indent="    ", subsequent_indent="    ")
+
+
+# Points that a neuron should have, at least, for its exemplar to stand for others than itself.
+POINTS_EACH = 4
+# Sides of a usual grid, rows over columns; a tenth of the neurons is worth twice as much of this ratio.
+USUAL_SIDES, WORTH = 0.8, 2.0
+
+
+def usual_size(n: int, different: int) -> int:
+    """Prototypes for n points, where nobody says how many: round(5 sqrt(n)), at most one for four different points.
+
+    different : how many of the points are not the same as an earlier one. Of the same points one exemplar takes all, so
+    more would be left empty.
+    """
+    return max(1, min(round(5 * sqrt(n)), different // POINTS_EACH))
+
+
+def usual_grid(K: int) -> tuple[int, int]:
+    """(r, c), rows r <= columns c <= 2 r, of K neurons or somewhat fewer: least |r / c - 0.8| + 2 (1 - r c / K)."""
+    shapes = [(r, min(c, K // r)) for r in range(1, isqrt(K) + 1) for c in range(r, 2 * r + 1)]
+    return min(shapes, key=lambda s: (abs(s[0] / s[1] - USUAL_SIDES) + WORTH * (1 - s[0] * s[1] / K), s))

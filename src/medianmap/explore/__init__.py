@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..core.plane import PlaneLayout, layout, symmetrized
-from ..predict.assign_all import border_points, outliers, two_best
+from ..predict.assign_all import remember, two_best
+from ..predict.verdicts import border_points, judged, outliers
 from .prototypes import (
     Superclusters,
     UMatrix,
@@ -20,6 +21,7 @@ from .stability import Stability, Uncertainty, restart_stability, uncertainty
 
 __all__ = [
     "PlaneLayout", "Stability", "Superclusters", "UMatrix", "Uncertainty", "border_points", "class_shares",
-    "component_planes", "hit_map", "layout", "mean_dissimilarity", "outliers", "prototype_dissimilarities",
-    "restart_stability", "superclusters", "symmetrized", "topology_graph", "two_best", "u_matrix", "uncertainty"
+    "component_planes", "hit_map", "judged", "layout", "mean_dissimilarity", "outliers", "prototype_dissimilarities",
+    "remember", "restart_stability", "superclusters", "symmetrized", "topology_graph", "two_best", "u_matrix",
+    "uncertainty",
 ]  # fmt: skip

@@ -63,6 +63,13 @@ class KPath:
             raise ValueError(f"No K here has a {by}; give n_clusters from 2 on and, for stability, n_restarts from 2.")
         return int(self.n_clusters[np.nanargmax(values)])
 
+    def is_largest(self, K: int) -> bool:
+        """Whether K is the largest of those tried, so that a larger one might be better still.
+
+        K : one of `n_clusters`.
+        """
+        return K == int(self.n_clusters[-1]) and len(self.n_clusters) > 1
+
     def as_records(self) -> NDArray[Any]:
         """(P,) records: n_clusters, quantization_error, inertia, silhouette, stability, epochs, warm."""
         names = ("n_clusters", "quantization_error", "inertia", "silhouette", "stability", "epochs", "warm")

@@ -11,17 +11,15 @@ from scipy.spatial.distance import squareform
 
 from ..core.labels import as_label_vectors
 from ..core.neighborhood import Lattice
-from ..core.plane import symmetrized
-from ..estimators.base import BaseMap
-from ..predict.queries import SourceRows, as_queries, dissimilarities, map_of
+from ..core.plane import chosen_cut, symmetrized, ward_tree
+from ..predict.queries import as_lengths as as_lengths
+from ..predict.queries import map_of
+from ..predict.queries import prototype_dissimilarities as prototype_dissimilarities
 from ..sources.base import FloatArray, IntArray
 from ..utils.checks import check_choice, check_count, check_weights
 from ..utils.files import table
-from ..utils.threads import limited
 
-METHODS = ("average", "complete", "single", "weighted")
-# More groups than these need colours that cannot be told apart.
-MOST_GROUPS = 8
+METHODS = ("ward", "average", "complete", "single", "weighted")
 
 
 def lattice_of(model: Any) -> Lattice:
@@ -34,31 +32,6 @@ def lattice_of(model: Any) -> Lattice:
             "(medianmap.report.plots.TopologyDisplay)."
         )
     return lattice
-
-
-def prototype_dissimilarities(model: Any, X: Any = None) -> FloatArray:
-    """P[j, l] = d(w_j, w_l) (K, K), row: as a data point, column: as a prototype; squared distances for batch maps.
-
-    X : the training data of a map of metric="precomputed", in any form that it takes; other maps hold their prototypes.
-    model : a fitted map, classifier or pass over patches.
-    """
-    fitted: Any = map_of(model)
-    with limited(fitted.n_jobs):
-        if not fitted._needs_matrix:
-            return fitted._between_prototypes()
-        if X is None:
-            raise ValueError("The map holds no prototypes but their places in a matrix; pass the matrix as X.")
-        queries, w, n = as_queries(fitted, X, None), fitted.medoid_indices_, fitted.n_features_in_
-        if queries.n != n:
-            raise ValueError(f"X holds {queries.n} rows, but the map was fitted on {n}; pass those.")
-        if isinstance(queries.objects, SourceRows):
-            return np.asarray(queries.objects.source.block(w, w), np.float64)
-        return dissimilarities(fitted, next(queries.blocks(n)), fitted.n_jobs)[w]
-
-
-def as_lengths(fitted: BaseMap, P: FloatArray) -> FloatArray:
-    """P (K, K) as lengths to be laid out: the roots of squared distances, those of batch maps and "sqeuclidean"."""
-    return np.sqrt(np.maximum(P, 0.0)) if fitted._squared else P  # between combinations rounding may leave less than 0
 
 
 @dataclass(frozen=True)
@@ -171,7 +144,7 @@ def topology_graph(points: NDArray[Any], sample_weight: Any = None) -> NDArray[A
 class Superclusters:
     """Groups of prototypes, from a tree of them.
 
-    silhouettes : number of groups -> mean silhouette of the prototypes, if the number was chosen by it.
+    silhouettes : number of groups -> mean silhouette by weight of the prototypes, if the number was chosen by it.
     groups : (K,) the group of each prototype, numbered from that of the first prototype.
     linkage : (K - 1, 4) SciPy's.
     """
@@ -184,28 +157,45 @@ class Superclusters:
     def n_groups(self) -> int:
         return int(self.groups.max()) + 1
 
+    @property
+    def why(self) -> str:
+        """How the number of groups came about, in a sentence."""
+        if len(self.silhouettes) < 2:
+            return f"{self.n_groups} groups: " + ("no other number is possible." if self.silhouettes else "as asked.")
+        low, high = min(self.silhouettes), max(self.silhouettes)
+        return (
+            f"{self.n_groups} groups: of {low} to {high} they have the best silhouette, "
+            f"{self.silhouettes[self.n_groups]:.2f}."
+        )
 
-def superclusters(P: FloatArray, n_groups: int | None = None, method: str = "average") -> Superclusters:
-    """SciPy's linkage of the prototypes by (P + P^T) / 2, cut into n_groups groups.
 
-    P : (K, K) dissimilarities of the prototypes, not necessarily symmetric.
-    n_groups : None takes the number from 2 to 8 with the largest mean silhouette, the smallest on ties.
-    method : "average", "complete", "single" or "weighted": the methods that need no vectors.
+def superclusters(
+    P: FloatArray, n_groups: int | None = None, method: str = "ward", *, hits: Any = None
+) -> Superclusters:
+    """A tree of the prototypes by (P + P^T) / 2, cut into n_groups groups.
+
+    P : (K, K) dissimilarities of the prototypes as lengths, not necessarily symmetric. For squared distances pass
+        their roots.
+    n_groups : None takes the number from 2 to 8 with the largest mean silhouette over the points, the smallest on ties;
+        a single prototype with less than a twentieth of the points is no group where it need not be.
+    method : "ward", in which prototypes with more points weigh more; or SciPy's "average", "complete", "single" or
+        "weighted", in which they do not.
+    hits : (K,) weight of the points at each prototype; None: all the same.
     """
     from scipy.cluster.hierarchy import cut_tree, linkage
-    from sklearn.metrics import silhouette_score
 
     check_choice(method, "method", METHODS)
     K = len(P)
+    weights = np.ones(K) if hits is None else np.asarray(hits, np.float64)
+    if len(weights) != K:
+        raise ValueError(f"hits holds {len(weights)} weights for {K} prototypes; give one per prototype.")
     if n_groups is not None and check_count(n_groups, "n_groups") > K:
         raise ValueError(f"n_groups = {n_groups} exceeds the {K} prototypes; ask for fewer groups.")
     if K == 1:
         return Superclusters(np.zeros(1, np.intp), np.empty((0, 4)), {})
     S = symmetrized(P)
-    tree = linkage(squareform(S, checks=False), method)
+    tree = ward_tree(S, weights) if method == "ward" else linkage(squareform(S, checks=False), method)
     silhouettes: dict[int, float] = {}
     if n_groups is None:
-        for n in range(2, min(MOST_GROUPS, K - 1) + 1):
-            silhouettes[n] = float(silhouette_score(S, cut_tree(tree, n)[:, 0], metric="precomputed"))
-        n_groups = max(silhouettes, key=lambda n: silhouettes[n], default=1)
+        n_groups, silhouettes = chosen_cut(S, tree, weights)
     return Superclusters(cut_tree(tree, n_groups)[:, 0].astype(np.intp), tree, silhouettes)

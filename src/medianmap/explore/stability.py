@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.engine import LANDMARKS
 from ..estimators.base import check_map
 from ..estimators.fit import as_generator
-from ..predict.assign_all import ratios, two_best, two_nearest
+from ..predict.assign_all import two_best, two_nearest
+from ..predict.verdicts import ratios
 from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_count
 from ..utils.files import table

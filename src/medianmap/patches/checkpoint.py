@@ -14,6 +14,7 @@ import numpy as np
 from .._version import __version__
 from ..estimators.model_file import Kind, Reader, Writer
 from ..sources.computed import take
+from .fields import Fields
 from .one_patch import PatchCost
 from .points import Prototypes, joined
 
@@ -61,22 +62,33 @@ class PassProgress:
         """The summaries, without dissimilarities and labels: see `PatchClusterer.summary_`."""
         held = self.held
         sizes = [(len(each.m), k) for k, level in enumerate(self.levels) for each in level.sets]
-        return {
+        about = {
             "points": joined(*(each.points for each in held)),
             "indices": np.concatenate([each.places for each in held]),
             "multiplicities": np.concatenate([each.m for each in held]),
             "sets": np.array(sizes, np.intp),
             "counts": np.array([(level.n_added, level.n_joins) for level in self.levels], np.intp),
         }
+        fields = [each.fields for each in held if each.fields is not None]
+        if fields and len(fields) == len(held):  # means have none, nor have models of earlier versions
+            about["means"] = np.concatenate([each.means.ravel() for each in fields])
+            about["near"] = np.concatenate([each.near for each in fields])
+            about["rules"] = np.concatenate([each.rules for each in fields])
+        return about
 
     def holding(self, summary: dict[str, Any]) -> PassProgress:
         """The same with the `summary` of another."""
-        m, first = summary["multiplicities"], 0
+        m, first, squares = summary["multiplicities"], 0, 0
 
         def part(size: int) -> Prototypes:
-            nonlocal first
+            nonlocal first, squares
             at, first = np.arange(first, first + size), first + size
-            return Prototypes(take(summary["points"], at), summary["indices"][at], m[at], None, np.empty((size, 0)))
+            fields = None
+            if "means" in summary:
+                means, squares = summary["means"][squares : squares + size * size], squares + size * size
+                fields = Fields(means.reshape(size, size), summary["near"][at], summary["rules"][at])
+            own = take(summary["points"], at), summary["indices"][at], m[at], None, np.empty((size, 0))
+            return Prototypes(*own, fields=fields)
 
         sets = [(level, part(size)) for size, level in summary["sets"].tolist()]
         levels = [
@@ -103,7 +115,10 @@ def write_checkpoint(path: str | os.PathLike[str], progress: PassProgress) -> No
     writer, prototypes = Writer(), progress.prototypes
 
     def encoded(points: Prototypes | None) -> Any:
-        return None if points is None else writer.encode(dict(vars(points)), "a prototype")
+        if points is None:
+            return None
+        own = vars(points)
+        return writer.encode({**own, "fields": points.fields and dict(vars(points.fields))}, "a prototype")
 
     content = {
         "about": progress.about,
@@ -125,7 +140,11 @@ def read_checkpoint(path: str | os.PathLike[str]) -> PassProgress | None:
             reader = Reader(archive)
 
             def decoded(content: Any) -> Any:
-                return None if content is None else Prototypes(**reader.decode(content))
+                if content is None:
+                    return None
+                own = reader.decode(content)
+                fields = own.pop("fields", None)  # missing in files of earlier versions
+                return Prototypes(**own, fields=fields and Fields(**fields))
 
             seed, patches, seen, evaluations, epochs = (int(count) for count in header["counts"])
             levels = tuple(Level(tuple(map(decoded, sets)), *counts) for sets, *counts in header["levels"])

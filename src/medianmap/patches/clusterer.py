@@ -19,6 +19,7 @@ from ..estimators.fit import Supervision, as_generator, replace_fitted, reportin
 from ..estimators.parameters import parameters
 from ..estimators.views import ModelViews
 from ..predict.assign_all import table_of, two_nearest
+from ..predict.queries import groups_among
 from ..sources.base import FloatArray, IntArray, is_source
 from ..utils.checks import check_choice, check_count, check_flag, check_n_jobs, check_n_prototypes, check_weights
 from ..utils.threads import limited, step
@@ -45,7 +46,8 @@ class PatchClusterer(
 
     Median maps: every patch of p points is summarised by 2 K medoids, points w_j of least sum_i m_i min_j d(x_i, w_j),
     with the weights M_j = sum of m_i of the points nearest to them. Summaries are joined, up to 12 K points at a time,
-    and summarised by 6 K of them in the same way; the map is trained on the last ones. All patches count alike.
+    and summarised by 6 K of them in the same way; the map is trained on the last ones. All patches count alike. A
+    point that stands for others has their mean dissimilarities: known within a summary, estimated beyond.
     Other maps: each patch is clustered together with the K prototypes so far, as points of multiplicity M_j.
 
     Of N points only the dissimilarities within patches and between what is carried are evaluated: with symmetric D
@@ -112,7 +114,9 @@ class PatchClusterer(
     summary_ : dict
         Of a tree: what later patches are joined with. `points`, their `indices` (P,) and `multiplicities` (P,), whose
         sum is the weight of all points; `sets` (S, 2), the number of points and the level of each summary; `counts`
-        (L, 2), how many summaries came to each level, and how many joins.
+        (L, 2), how many summaries came to each level, and how many joins. Where points are known by dissimilarities,
+        what they stand for: `means`, the mean dissimilarity of the field of each point to each point of its summary
+        (P_s, P_s), flattened, summary after summary; `near` (P, 16) and `rules` (P, 17), which extend it to others.
     prototype_ids_ : list of K str
         Ids of the exemplars, where the source has ids.
     lattice_ : Lattice
@@ -404,9 +408,12 @@ class PatchClusterer(
         """labels_ and what follows from them, where they are asked for and the points are still there."""
         if not self.compute_labels or data.m is None:
             return {}
-        blocks, n = [], len(data.m)
+        blocks, n, groups = [], len(data.m), None
+        if self._run_options.on_points is not None:
+            P = prototypes.among(data.found.compared)
+            groups = groups_among(self.estimator, P, prototypes.m.reshape(prototypes.n, -1).sum(axis=1))
         for at, G in distance_blocks(data.found, prototypes):
-            blocks.append(two_nearest(G))
+            blocks.append(two_nearest(G, groups))
             step("assignment", int(at[-1]) + 1, n)
         points = table_of(blocks)
         if self._run_options.on_points is not None:

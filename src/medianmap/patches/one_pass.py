@@ -27,6 +27,7 @@ from ..utils.loading import require
 from ..utils.resumable import digest, refuse_other
 from ..utils.threads import EPOCH_WATCHER, bound
 from .checkpoint import Level, PassProgress, write_checkpoint
+from .fields import Fields
 from .input import DataInPatches, StreamInPatches, distance_blocks
 from .one_patch import Patch, PatchCost, PatchSettings, cluster_patch, seed_of
 from .plan import PatchPlan
@@ -125,7 +126,10 @@ def one_more(settings: PatchSettings, compared: Comparison, progress: PassProgre
         return advanced(settings, compared, progress, patch)
     before = progress.prototypes
     if before is not None and not progress.held:  # of a loaded model, or after patches in sequence
-        progress = replace(progress, levels=(Level((before.subset(np.flatnonzero(before.m)),), 1),))
+        standing = before.subset(np.flatnonzero(before.m))
+        if standing.D is not None:
+            standing = replace(standing, fields=Fields.of_points(standing.D))
+        progress = replace(progress, levels=(Level((standing,), 1),))
     return mapped(settings, compared, advanced(settings, compared, progress, patch))
 
 

@@ -160,9 +160,12 @@ def cluster_patch(
 
 
 def trained_on(
-    settings: PatchSettings, fitted: BaseMap, data: Any, points: Patch, start: State | None
+    settings: PatchSettings, fitted: BaseMap, data: Any, points: Patch, start: State | None, among: Any = None
 ) -> tuple[Prototypes, int]:
-    """(prototypes, epochs) of a map that is trained on the data of these points, with the labels that they have."""
+    """(prototypes, epochs) of a map that is trained on the data of these points, with the labels that they have.
+
+    among : where dissimilarities between prototypes are read; the data, if not given.
+    """
     K, m, y, supervision = settings.n_prototypes, points.m, points.Y, None
     known: NDArray[np.bool_] = ~np.isnan(y).any(axis=1)  # type: ignore[assignment]
     if settings.classes is not None and known.any():
@@ -177,8 +180,8 @@ def trained_on(
         return Prototypes(fitted.cluster_centers_, np.full(K, -1), fitted.hits_, None, Y), fitted.n_iter_
     each, at = carriers.shape[1], carriers.ravel()
     hits, Y = np.repeat(fitted.hits_ / each, each), np.repeat(Y, each, axis=0)
-    among, per = np.ascontiguousarray(data.block(at, at)), each if settings.per else 0
-    return Prototypes(take(points.points, at), points.places[at], hits, among, Y, per), fitted.n_iter_
+    D, per = np.ascontiguousarray((among or data).block(at, at)), each if settings.per else 0
+    return Prototypes(take(points.points, at), points.places[at], hits, D, Y, per), fitted.n_iter_
 
 
 def _each_its_own(compared: Comparison, before: Prototypes | None, patch: Patch, K: int) -> tuple[Prototypes, int]:

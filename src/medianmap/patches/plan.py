@@ -43,7 +43,7 @@ def tree_sizes(p: int, K: int, medoids: bool) -> TreeSizes:
     if not medoids:
         return TreeSizes(K, K, max(2, p // K) * K)
     most = max(2 * K, min(12 * K, 2 * p))
-    return TreeSizes(min(2 * K, max(K, p // 3)), most // 2, most)
+    return TreeSizes(min(2 * K, max(K, 2 * p // 5)), most // 2, most)
 
 
 def cost_of_tree(sizes: IntArray, shape: TreeSizes, cost: CostOfPatch) -> int:

@@ -19,6 +19,7 @@ from ..metrics.base import BoundMetric
 from ..sources.base import DenseSource, FloatArray, IntArray, Source, fits
 from ..sources.checks import as_objects, check_vectors, refuse_bad_entries
 from ..sources.computed import ComparedSource, ComputedSource, evaluated, parts_to_compute, take
+from .fields import Fields
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Prototypes:
     D: NDArray[Any] | None  # (P, P) dissimilarities among them; None for vectors
     Y: FloatArray  # (P, C) label vectors, rows of NaN where no labelled point is represented; C = 0 without labels
     per: int = 0
+    fields: Fields | None = None  # of a summary; None where each point stands for itself
 
     @property
     def points_each(self) -> int:

@@ -8,6 +8,7 @@ of patches, every point goes through as few summaries, and each patch counts ali
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,9 +19,10 @@ from numpy.typing import NDArray
 from ..core.engine import spread
 from ..core.spaces import MedianSpace
 from ..refine import swap_medoids
-from ..sources.base import IntArray
+from ..sources.base import DenseSource, IntArray
 from ..sources.computed import take
 from .checkpoint import Level, PassProgress
+from .fields import fields_of, mean_costs
 from .one_patch import Patch, PatchCost, PatchSettings, seed_of, trained_on
 from .plan import first_group
 from .points import Comparison, Prototypes
@@ -56,15 +58,17 @@ def summarised(settings: PatchSettings, compared: Comparison, seed: int, task: T
     """The summary that a task asks for: a pure function of its arguments, wherever and whenever it runs."""
     data, evaluations = _data_of(compared, task.sets)
     points, seed = Patch.joined(*task.sets), seed_of(seed, task.level, task.number)
-    if len(points.m) <= task.size:
-        return points.compared(getattr(data, "D", None)), PatchCost(task.n_read, evaluations, 0)
     if not compared.keeps_dissimilarities:
+        if len(points.m) <= task.size:
+            return points.compared(None), PatchCost(task.n_read, evaluations, 0)
         means, epochs = trained_on(settings, settings.map_for(seed, None), data, points, None)
         return means.subset(np.flatnonzero(means.m)), PatchCost(task.n_read, evaluations, epochs)
-    rng = np.random.default_rng(seed)
-    start = spread(MedianSpace(data, "standard"), task.size, points.m, rng)
-    medoids = swap_medoids(data, start, points.m, random_state=rng).medoids
-    return _represented(points, data.D, medoids), PatchCost(task.n_read, evaluations, 0)
+    costs, medoids = _costs_of(data, task.sets), np.arange(len(points.m))
+    if len(medoids) > task.size:
+        rng = np.random.default_rng(seed)
+        start = spread(MedianSpace(costs, "standard"), task.size, points.m, rng)
+        medoids = swap_medoids(costs, start, points.m, random_state=rng).medoids
+    return _represented(points, data.D, costs.D, medoids), PatchCost(task.n_read, evaluations, 0)
 
 
 def _data_of(compared: Comparison, sets: Iterable[Prototypes]) -> tuple[Any, int]:
@@ -79,9 +83,15 @@ def _data_of(compared: Comparison, sets: Iterable[Prototypes]) -> tuple[Any, int
     return data, evaluations + between
 
 
-def _represented(points: Patch, D: NDArray[Any], w: IntArray) -> Prototypes:
-    """The points w (k,), each with the weight of those that it is nearest to and the mean of their label vectors."""
-    field = D[:, w].argmin(axis=1)
+def _costs_of(data: DenseSource, sets: Iterable[Prototypes]) -> DenseSource:
+    """What candidates cost the points that each point of the sets stands for; the data where that is itself."""
+    costs = mean_costs(data.D, [(len(each.m), each.fields) for each in sets])
+    return data if costs is data.D else DenseSource(costs, False)
+
+
+def _represented(points: Patch, D: NDArray[Any], costs: NDArray[Any], w: IntArray) -> Prototypes:
+    """The points w (k,), each with the weight of those that it costs least, and the mean of their label vectors."""
+    field = costs[:, w].argmin(axis=1)
     field[w] = np.arange(len(w))  # of points that coincide each stands for itself
     known: NDArray[np.bool_] = ~np.isnan(points.Y).any(axis=1)  # type: ignore[assignment]
     k = len(w)
@@ -92,7 +102,8 @@ def _represented(points: Patch, D: NDArray[Any], w: IntArray) -> Prototypes:
         np.divide(np.bincount(field, m * of_points, k), labelled, out=column, where=labelled > 0)
     among = np.ascontiguousarray(D[np.ix_(w, w)])
     weight = np.bincount(field, points.m, k).astype(np.float64)
-    return Prototypes(take(points.points, w), points.places[w], weight, among, Y)
+    fields = fields_of(D, costs, points.m, w, field)
+    return Prototypes(take(points.points, w), points.places[w], weight, among, Y, fields=fields)
 
 
 def grown(settings: PatchSettings, compared: Comparison, progress: PassProgress, patch: Patch) -> PassProgress:
@@ -159,7 +170,13 @@ def mapped(settings: PatchSettings, compared: Comparison, progress: PassProgress
     data, evaluations = _data_of(compared, sets)
     points = Patch.joined(*sets)
     fitted = settings.map_for(seed_of(progress.seed, len(progress.levels) + 2, 0), None)
-    prototypes, epochs = trained_on(settings, fitted, data, points, None)
+    if compared.keeps_dissimilarities and not settings.per:  # combinations of points are no candidates
+        costs = _costs_of(data, sets)
+        with warnings.catch_warnings():  # a field has a radius
+            warnings.filterwarnings("ignore", "The diagonal is not zero", UserWarning)
+            prototypes, epochs = trained_on(settings, fitted, costs, points, None, data)
+    else:
+        prototypes, epochs = trained_on(settings, fitted, data, points, None)
     progress = progress.after(prototypes, PatchCost(0, evaluations, epochs))
     if progress.alone is None:
         return progress

@@ -1,6 +1,6 @@
-"""The two nearest prototypes of every object, border points and outliers, and the table of all that a model says.
+"""The two nearest prototypes of every object, and the table of all that a model says of it.
 
-Each rule is defined here once. The table (prototype, dissimilarity, exemplar, class of every object) goes to a file
+The table (prototype, dissimilarity, exemplar, class of every object) goes to a file
 that survives being killed, or out as lines.
 """
 
@@ -18,19 +18,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.labels import as_label_vectors
 from ..sources.base import FloatArray, IntArray, rows_per_panel
-from ..utils.checks import check_count, check_flag, check_n_jobs, check_nonnegative
+from ..utils.checks import check_count, check_flag, check_n_jobs
 from ..utils.files import atomic, packed, table
 from ..utils.loading import require
 from ..utils.resumable import GrowingText, difference, digest, growing_text, refuse_other
 from ..utils.threads import OnProgress, limited, step
-from .queries import Block, Queries, as_queries, dissimilarities, exemplar_places, map_of
+from .queries import Block, Queries, as_queries, dissimilarities, exemplar_places, groups_of, map_of
+from .verdicts import BORDER_SCORE, novelty, ratios, usual_among
 
 # The first columns of every table, and the types of all in a Parquet file; the class has the type of its values.
-COLUMNS = ("id", "prototype", "dissimilarity", "second", "second_dissimilarity")
+COLUMNS = ("id", "neuron", "dissimilarity", "second", "second_dissimilarity")
 TYPES = {
-    "id": "string", "prototype": "int64", "dissimilarity": "float64", "second": "int64",
+    "id": "string", "neuron": "int64", "dissimilarity": "float64", "second": "int64",
     "second_dissimilarity": "float64", "exemplar": "string", "border": "bool", "probability": "float64",
+    "novelty": "float64", "new": "bool", "majority": "string", "majority_share": "float64",
 }  # fmt: skip
 DIFFERENCES = {"model": "another model", "data": "other data", "columns": "other columns"}
 ENDINGS = (".tsv", ".tsv.gz", ".parquet")
@@ -57,25 +60,39 @@ class Answers:
         if shares is not None:
             best = np.asarray(model.classes_)[shares.argmax(axis=1)].tolist()
             self.classes = list(zip(best, shares.max(axis=1).tolist(), strict=True))
+        # What the map remembers of its training points.
+        self.usual: dict[str, Any] = getattr(self.map, "usual_", {})
+        self.groups: IntArray | None = self.usual.get("groups")
+        self.majority: list[tuple[str | None, float]] | None = None
+        if "majority" in self.usual and shares is None:
+            self.majority = list(zip(self.usual["majority"], self.usual["majority_share"].tolist(), strict=True))
 
     @property
     def columns(self) -> list[str]:
         exemplar = [] if self.exemplars is None else ["exemplar"]
-        return [*COLUMNS, *exemplar, "border", *([] if self.classes is None else ["class", "probability"])]
+        told = ["novelty", "new"] if self.usual else []
+        classes = [] if self.classes is None else ["class", "probability"]
+        majority = [] if self.majority is None else ["majority", "majority_share"]
+        return [*COLUMNS, *exemplar, "border", *told, *classes, *majority]
 
     def cells(self, ids: Iterable[str], nearest: Nearest) -> list[Iterable[str]]:
         """The columns as text, one cell per object; numbers read back exact. With one prototype there is no second."""
-        first, d, second, e = (column.tolist() for column in nearest)
-        border: Iterable[str] = np.where(ratios(nearest.d, nearest.e) >= BORDER_RATIO, "1", "0").tolist()
+        first, d, second, e = (column.tolist() for column in nearest[:4])
+        between = ratios(nearest.d, nearest.f) >= self.usual.get("border", BORDER_SCORE)
+        border: Iterable[str] = np.where(between, "1", "0").tolist()
         cells: list[Iterable[str]] = [ids, map(str, first), map(str, d), map(str, second), map(str, e)]
         if len(self.map.hits_) == 1:
             cells[3] = cells[4] = border = [""] * len(first)
         if self.exemplars is not None:
             cells.append([self.exemplars[j] for j in first])
         cells.append(border)
-        if self.classes is not None:
-            told = [(str(name), str(share)) for name, share in self.classes]
-            cells += [[told[j][part] for j in first] for part in range(2)]
+        if self.usual:
+            score = novelty(table_of([nearest]), self.usual)
+            cells += [map(str, score.tolist()), np.where(score > self.usual["novelty"], "1", "0").tolist()]
+        for told in (self.classes, self.majority):
+            if told is not None:
+                texts = [("", "") if name is None else (str(name), str(share)) for name, share in told]
+                cells += [[texts[j][part] for j in first] for part in range(2)]
         return cells
 
     def lines(self, block: Block, nearest: Nearest) -> Iterator[str]:
@@ -84,7 +101,8 @@ class Answers:
 
     def refuse_tabs(self) -> None:
         """ValueError for exemplars or classes whose names would break lines or columns."""
-        for what, names in (("exemplar", self.exemplars), ("class", [name for name, _ in self.classes or ()])):
+        classes = [name for name, _ in (self.classes or self.majority or ())]
+        for what, names in (("exemplar", self.exemplars), ("class", classes)):
             odd = next((name for name in names or () if any(sign in str(name) for sign in "\t\n\r")), None)
             if odd is not None:
                 raise ValueError(f"The {what} {odd!r} contains a tab or line break, which separate columns; rename it.")
@@ -92,7 +110,7 @@ class Answers:
     def fingerprint(self) -> str:
         """Tells the model's answers from those of others; empty if no other process could recognise them."""
         names = ("metric", "metric_params_", "cluster_centers_", "medoid_indices_", "n_features_in_", "self_terms_",
-                 "support_", "support_objects_")  # fmt: skip
+                 "support_", "support_objects_", "usual_")  # fmt: skip
         alpha = getattr(self.map, "coefficients_", None)
         prototypes = None if alpha is None else (alpha.data, alpha.indices, alpha.indptr)
         answers = [getattr(self.map, name, None) for name in names]
@@ -120,7 +138,7 @@ def assigned_lines(
     answers = Answers(model)
     answers.refuse_tabs()
     queries = as_queries(answers.map, X, ids)
-    for part, nearest in nearest_blocks(queries, block, n_jobs, on_progress):
+    for part, nearest in nearest_blocks(queries, block, n_jobs, on_progress, answers.groups):
         if part.start == 0:  # what is wrong with the first objects is said before anything is printed
             yield "\t".join(answers.columns)
         yield from answers.lines(part, nearest)
@@ -166,9 +184,11 @@ def assign_all(
     on_progress : called as on_progress("assignment", done, total or None) after every block.
 
     Columns: id, prototype (from 0), dissimilarity, second, second_dissimilarity; exemplar, the id of the
-    prototype's exemplar, where it has one; border, 1 where the second is nearly as near; class and probability of a
-    classifier. With one prototype second, second_dissimilarity and border are empty. Ties go to the lower
-    prototype. Numbers in text read back exact.
+    prototype's exemplar, where it has one; border, 1 where another group is nearly as near; novelty and new, 1 where
+    the object is farther from the training points than nearly all of these, if the map remembers them (`remember`, or
+    a model of `medianmap fit`); class and probability of a classifier, else majority and majority_share, the class of
+    most training points of the prototype, if they had classes. With one prototype second, second_dissimilarity and
+    border are empty. Ties go to the lower prototype. Numbers in text read back exact.
     """
     check_count(block, "block")
     check_n_jobs(n_jobs)
@@ -201,7 +221,7 @@ def _pass(
             if k < known:
                 first, d = _earlier(rows, k, block)
             else:
-                nearest = two_nearest(dissimilarities(answers.map, block, n_jobs))
+                nearest = two_nearest(dissimilarities(answers.map, block, n_jobs), answers.groups)
                 first, d = nearest.first, nearest.d
                 text = "".join(f"{line}\n" for line in answers.lines(block, nearest))
                 rows.append(text.encode(), n, block.signature())
@@ -216,7 +236,7 @@ def _pass(
         rows.vouch()
         kept = rows.marks[-1].n if rows.marks else 0
         raise KeyboardInterrupt(
-            f"{kept} objects of {rows.path.name} are kept; run the same again to continue."
+            f"{kept} points of {rows.path.name} are kept; run the same again to continue."
         ) from None
     except Exception as failure:
         if not isinstance(failure, OSError):  # a disk that took no block will not take a vouch for it
@@ -266,27 +286,26 @@ def _write_parquet(part: Path, path: Path, answers: Answers) -> None:
             writer.write_table(csv.read_csv(whole, **how))
 
 
-# A point is on a border where its nearest prototype is hardly nearer than the second: ratio of the dissimilarities.
-BORDER_RATIO = 0.9
-# A point is an outlier where it lies so many robust standard deviations farther from its prototype than usual.
-OUTLIER_SCORE = 3.5
-# The standard deviation of a normal distribution in units of its median and of its mean absolute deviation.
-PER_MEDIAN_DEVIATION, PER_MEAN_DEVIATION = 1.482602218505602, 1.2533141373155001
-
-
 class Nearest(NamedTuple):
-    """Of n points: nearest prototype (n,), dissimilarity to it, second nearest, dissimilarity to that."""
+    """Of n points: nearest prototype (n,), dissimilarity to it, second nearest, dissimilarity to that.
+
+    other, f : (n,) nearest prototype of another group than that of the first, and dissimilarity to it.
+    """
 
     first: IntArray
     d: FloatArray
     second: IntArray
     e: FloatArray
+    other: IntArray
+    f: FloatArray
 
 
-def two_nearest(G: FloatArray) -> Nearest:
+def two_nearest(G: FloatArray, groups: IntArray | None = None) -> Nearest:
     """The two nearest prototypes by dissimilarities G (n, K).
 
     Ties go to the lower index; of one prototype the second is itself, at infinity.
+
+    groups : (K,) the group of each prototype; None: each is its own.
     """
     i = np.arange(len(G))
     first = G.argmin(axis=1)
@@ -294,87 +313,87 @@ def two_nearest(G: FloatArray) -> Nearest:
     others = G.copy()
     others[i, first] = np.inf
     second = others.argmin(axis=1)
-    return Nearest(first, d, second, others[i, second])
+    e = others[i, second]
+    if groups is None:
+        return Nearest(first, d, second, e, second, e)
+    others[groups[None, :] == groups[first][:, None]] = np.inf
+    other = others.argmin(axis=1)
+    return Nearest(first, d, second, e, other, others[i, other])
 
 
 def nearest_blocks(
-    queries: Queries, size: int, n_jobs: int | None, on_progress: OnProgress | None
+    queries: Queries, size: int, n_jobs: int | None, on_progress: OnProgress | None, groups: IntArray | None = None
 ) -> Iterator[tuple[Block, Nearest]]:
     """Blocks of `size` objects with their two nearest prototypes; on_progress is called after every block."""
     report = on_progress or step
     with limited(n_jobs), limited(1):  # our own threads do the work, not those of BLAS
         for block in queries.blocks(size):
-            yield block, two_nearest(dissimilarities(queries.fitted, block, n_jobs))
+            yield block, two_nearest(dissimilarities(queries.fitted, block, n_jobs), groups)
             report("assignment", block.start + len(block), queries.n)
 
 
-def two_best(model: Any, X: Any, *, n_jobs: int | None = None, on_progress: OnProgress | None = None) -> NDArray[Any]:
-    """(N,) records: point, prototype, dissimilarity, second, second_dissimilarity, ratio.
+def two_best(
+    model: Any, X: Any, *, groups: IntArray | None = None, n_jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> NDArray[Any]:  # fmt: skip
+    """(N,) records: point, prototype, dissimilarity, second, second_dissimilarity, other, other_dissimilarity,
+    ratio.
 
     ratio = d(x, nearest) / d(x, second nearest), in [0, 1]: 0 on an exemplar, 1 where two are equally near (also
-    both at 0). Ties go to the lower prototype; on a map of one prototype the second is the same, at infinity. X is read
-    in blocks, so that memory does not grow with N K.
+    both at 0). other is the nearest prototype of another group, at infinity where there is none. Ties go to the lower
+    prototype; on a map of one prototype the second is the same, at infinity. X is read in blocks, so that memory does
+    not grow with N K.
 
+    groups : (K,) the group of each prototype; None takes those of `groups_of`.
     n_jobs : threads, by default those of the map.
     on_progress : called as on_progress("assignment", done, total or None) after every block.
     model : a fitted map, classifier or pass over patches.
     X : objects, as its `predict` takes them.
     """
     fitted = map_of(model)
+    groups = groups_of(model, X) if groups is None else groups
     queries = as_queries(fitted, X, None)
     n_jobs = fitted.n_jobs if n_jobs is None else n_jobs
-    blocks = nearest_blocks(queries, rows_per_panel(len(fitted.hits_)), n_jobs, on_progress)
+    blocks = nearest_blocks(queries, rows_per_panel(len(fitted.hits_)), n_jobs, on_progress, groups)
     return table_of(nearest for _, nearest in blocks)
 
 
 def table_of(blocks: Iterable[Nearest]) -> NDArray[Any]:
     """The records of `two_best`, from the two nearest prototypes of all points, block by block."""
-    first, d, second, e = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    first, d, second, e, other, f = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return table(point=np.arange(len(first)), prototype=first, dissimilarity=d, second=second,
-                 second_dissimilarity=e, ratio=ratios(d, e))  # fmt: skip
+                 second_dissimilarity=e, other=other, other_dissimilarity=f, ratio=ratios(d, e))  # fmt: skip
 
 
 def nearest_of(points: NDArray[Any]) -> Nearest:
     """The two nearest prototypes from the records of `two_best`."""
-    return Nearest(*(points[name] for name in ("prototype", "dissimilarity", "second", "second_dissimilarity")))
+    names = ("prototype", "dissimilarity", "second", "second_dissimilarity", "other", "other_dissimilarity")
+    return Nearest(*(points[name] for name in names))
 
 
-def ratios(d: FloatArray, e: FloatArray) -> FloatArray:
-    """d / e (N,), 1 where both are 0; negative dissimilarities, which combinations of the data may have, count as 0."""
-    return np.divide(np.maximum(d, 0.0), e, out=np.ones(len(d)), where=e > 0)
+def remember(
+    model: Any, X: Any = None, y: Any = None, *, points: NDArray[Any] | None = None, groups: IntArray | None = None
+) -> None:
+    """Keep with a fitted map what is usual among its training points, so that `assign_all` can judge new objects.
 
+    model : a fitted map, classifier or pass over patches.
+    X : the training data.
+    y : (N,) their classes, None where a point has none: each prototype remembers the majority.
+    points, groups : the table of `two_best` of the training data, made with these groups, in the place of X.
 
-def border_points(points: NDArray[Any], at_least: float = BORDER_RATIO) -> NDArray[Any]:
-    """The records of `two_best` whose ratio is at_least or more, the nearest to a border first.
-
-    points : the table of `two_best`.
-    at_least : the least ratio that counts.
+    It becomes the attribute `usual_` of the map, see `usual_among`, and is stored with it; majority and majority_share
+    are the class of most labelled points of each prototype, None where there are none, and its share of them.
     """
-    check_nonnegative(at_least, "at_least")
-    found = points[points["ratio"] >= at_least]
-    return found[np.argsort(-found["ratio"], kind="stable")]
-
-
-def outliers(points: NDArray[Any], cutoff: float = OUTLIER_SCORE) -> NDArray[Any]:
-    """Records point, prototype, dissimilarity, score of the points far from every prototype, the farthest first.
-
-    score_i = (d_i - median d) / (1.4826 median |d - median d|) over all points, d_i the dissimilarity to the nearest
-    prototype: robust standard deviations above the usual. A point is an outlier where score_i > cutoff. Where more than
-    half of the points have exactly the same d, the mean absolute deviation times 1.2533 replaces the median one.
-
-    points : the table of `two_best`.
-    cutoff : the score beyond which a point is an outlier.
-    """
-    check_nonnegative(cutoff, "cutoff")
-    score = robust_scores(points["dissimilarity"])
-    at = np.flatnonzero(score > cutoff)
-    at = at[np.argsort(-score[at], kind="stable")]
-    columns = {name: points[name][at] for name in ("point", "prototype", "dissimilarity")}
-    return table(**columns, score=score[at])
-
-
-def robust_scores(d: FloatArray) -> FloatArray:
-    """(N,) robust standard deviations of d (N,) from its median, see `outliers`; zeros where all are equal."""
-    away = d - np.median(d)
-    spread = PER_MEDIAN_DEVIATION * np.median(np.abs(away)) or PER_MEAN_DEVIATION * np.abs(away).mean()
-    return away / spread if spread > 0 else np.zeros(len(d))
+    fitted: Any = map_of(model)
+    groups = groups_of(model, X) if groups is None else groups
+    points = two_best(model, X, groups=groups) if points is None else points
+    usual = usual_among(points, groups)
+    labels = None if y is None else as_label_vectors(y, len(points))
+    if labels is not None and len(labels.classes):
+        counts = np.zeros((len(groups), len(labels.classes)))
+        np.add.at(counts, points["prototype"], labels.y)  # unlabelled points have rows of zeros
+        total = counts.sum(axis=1)
+        names = [str(labels.classes[c]) for c in counts.argmax(axis=1)]
+        usual["majority"] = [name if n > 0 else None for name, n in zip(names, total, strict=True)]
+        usual["majority_share"] = counts.max(axis=1) / np.where(total > 0, total, 1.0)
+    fitted.usual_ = usual

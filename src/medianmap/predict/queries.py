@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.plane import MOST_GROUPS, grouped, symmetrized
 from ..estimators.base import BaseMap
 from ..readers.records import Matrix, Record, Records
 from ..sources import Source, as_dissimilarity, check_queries
@@ -22,7 +23,7 @@ from ..sources.base import ALL, FloatArray, Index, IntArray, condensed_size, is_
 from ..sources.checks import n_dims
 from ..sources.stored import is_pair_store, open_matrix
 from ..utils.resumable import digest
-from ..utils.threads import n_threads, run_chunks
+from ..utils.threads import limited, n_threads, run_chunks
 
 # Rows that one thread takes at a time; fewer than the chunk of `squared_distances`, which then starts no threads.
 PART = 512
@@ -41,6 +42,56 @@ def exemplar_places(fitted: Any) -> IntArray | None:
     """(K,) places in the training data of the prototypes, or of the points nearest to combinations; None for means."""
     places: IntArray | None = getattr(fitted, "medoid_indices_", getattr(fitted, "exemplar_indices_", None))
     return places
+
+
+def prototype_dissimilarities(model: Any, X: Any = None) -> FloatArray:
+    """P[j, l] = d(w_j, w_l) (K, K), row: as a data point, column: as a prototype; squared distances for batch maps.
+
+    X : the training data of a map of metric="precomputed", in any form that it takes; other maps hold their prototypes.
+    model : a fitted map, classifier or pass over patches.
+    """
+    fitted: Any = map_of(model)
+    with limited(fitted.n_jobs):
+        if not fitted._needs_matrix:
+            return fitted._between_prototypes()
+        if X is None:
+            raise ValueError("The map holds no prototypes but their places in a matrix; pass the matrix as X.")
+        queries, w, n = as_queries(fitted, X, None), fitted.medoid_indices_, fitted.n_features_in_
+        if queries.n != n:
+            raise ValueError(f"X holds {queries.n} rows, but the map was fitted on {n}; pass those.")
+        if isinstance(queries.objects, SourceRows):
+            return np.asarray(queries.objects.source.block(w, w), np.float64)
+        return dissimilarities(fitted, next(queries.blocks(n)), fitted.n_jobs)[w]
+
+
+def as_lengths(fitted: BaseMap, P: FloatArray) -> FloatArray:
+    """P (K, K) as lengths to be laid out: the roots of squared distances, those of batch maps and "sqeuclidean"."""
+    return np.sqrt(np.maximum(P, 0.0)) if fitted._squared else P  # between combinations rounding may leave less than 0
+
+
+def groups_of(model: Any, X: Any = None) -> IntArray:
+    """(K,) the group of each prototype: its supercluster; each is its own on a map of 8 prototypes or fewer.
+
+    X : the matrix of a map that holds no prototypes. Without it, and without groups that are kept with the map, each
+        prototype is its own group.
+    """
+    fitted: Any = map_of(model)
+    K = len(fitted.hits_)
+    kept: IntArray | None = getattr(fitted, "usual_", {}).get("groups")
+    if kept is not None:
+        return kept
+    if fitted._needs_matrix and getattr(X, "shape", ()) != (fitted.n_features_in_,) * 2:
+        return np.arange(K)
+    if K <= MOST_GROUPS:
+        return np.arange(K)
+    return groups_among(fitted, prototype_dissimilarities(fitted, X), fitted.hits_)
+
+
+def groups_among(estimator: BaseMap, P: FloatArray, hits: FloatArray) -> IntArray:
+    """The same from the dissimilarities P (K, K) of the prototypes and the weights of their points."""
+    K = len(P)
+    found = np.arange(K) if K <= MOST_GROUPS else grouped(symmetrized(as_lengths(estimator, P)), hits)
+    return found if found.any() else np.arange(K)
 
 
 @dataclass(frozen=True)

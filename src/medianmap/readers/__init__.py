@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from .arrays import from_anndata, read_anndata, read_npy, read_npz
-from .biom import read_biom, read_qza
+from .biom import begins_as_biom, read_biom, read_qza
 from .columns import KNOWN, Column, guess_delimiter, guess_header, is_number, sample_rows
 from .matrices import read_phylip, write_lsmat, write_pairs, write_phylip
 from .pairs import M8_COLUMNS, read_m8, read_pairs
@@ -111,6 +111,8 @@ def _of_text(opened: Opened, options: Mapping[str, Any]) -> str:
     if any(name in options for name in ("kind", "id", "string")):  # these apply to tables alone
         return "table"
     encoding = options.get("encoding", "utf-8")
+    if begins_as_biom(opened.sample(encoding)):
+        return "biom"
     lines = [line for line in opened.sample(encoding) if line.strip() and not line.startswith("#")]
     if not lines:
         return "table"

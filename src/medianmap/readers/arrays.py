@@ -183,12 +183,13 @@ def from_anndata(
     data: Any, *, key: str | None = None, kind: str | None = None, label: str | None = None, name: str = "The AnnData",
     **rules: Any,
 ) -> Records | Matrix:  # fmt: skip
-    """`data.obsp[key]` as a Matrix or `data.obsm[key]` as vectors, whichever has the key.
+    """`data.obsp[key]` as a Matrix or `data.obsm[key]` as vectors, whichever has the key; key="X": `data.X` as vectors.
 
+    Without `key` the only one of them is taken, `data.X` where there is no other.
     label : a column of `data.obs`; an entry that a sparse `obsp` does not store is a missing pair, not a zero: graphs
         of nearest neighbours leave most pairs out.
     data : an AnnData.
-    key : the name in `obsp` or `obsm`; None takes the only one there is.
+    key : the name in `obsp` or `obsm`.
     kind : "matrix" (obsp) or "vectors" (obsm), where the key is in both.
     name : what messages call the data.
     rules : similarity, missing, symmetrize and symmetric, as for `read`.
@@ -196,6 +197,8 @@ def from_anndata(
     if kind not in (None, "matrix", "vectors"):
         raise ValueError(f"kind is {kind!r}; AnnData holds a 'matrix' (obsp) or 'vectors' (obsm).")
     there = {("matrix", k): data.obsp[k] for k in data.obsp} | {("vectors", k): data.obsm[k] for k in data.obsm}
+    if data.X is not None and (key == "X" or not (there or key)):
+        there = {("vectors", "X"): data.X.to_memory() if hasattr(data.X, "to_memory") else data.X}
     fitting = [at for at in there if key in (None, at[1]) and kind in (None, at[0])]
     if len(fitting) != 1:
         found = ", ".join(f"{'obsp' if what == 'matrix' else 'obsm'}[{k!r}]" for what, k in there) or "neither"
@@ -203,7 +206,10 @@ def from_anndata(
         raise ValueError(f"{name} has {len(fitting)} arrays in {wanted}; it has {found}; pass key=NAME and kind=KIND.")
     kind = fitting[0][0]
     array = _dense(there[fitting[0]], kind)
-    return from_array(name, array, kind, [str(i) for i in data.obs_names], _labels(data, label, name), rules)
+    records = from_array(name, array, kind, [str(i) for i in data.obs_names], _labels(data, label, name), rules)
+    if isinstance(records, Records) and fitting[0] == ("vectors", "X"):
+        return replace(records, columns=[str(each) for each in data.var_names])
+    return records
 
 
 def _dense(array: Any, kind: str) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -21,10 +22,11 @@ USUAL = "braycurtis"
 
 
 def read_biom(opened: Opened) -> Records:
-    """The samples of a BIOM table, version 1 (JSON) or 2 (HDF5), as vectors of the abundances of its features."""
+    """The samples of a BIOM table, version 1 (JSON), 2 (HDF5) or text, as vectors of the abundances of its features."""
     content = opened.stream.read()
+    start = content.lstrip()[:1]
     try:
-        ids, columns, X = _from_json(content) if content.lstrip()[:1] == b"{" else _from_hdf5(content)
+        ids, columns, X = (_from_json if start == b"{" else _from_text if start == b"#" else _from_hdf5)(content)
     except (OSError, KeyError, ValueError, IndexError, TypeError) as error:
         raise ValueError(
             f"{opened.name} is no whole BIOM table ({str(error).splitlines()[0]}); copy it again."
@@ -43,6 +45,23 @@ def _from_json(content: bytes) -> tuple[list[str], list[str], NDArray[np.float64
         for row, column, value in table["data"]:
             X[column, row] = value
     return ids, columns, X
+
+
+def begins_as_biom(lines: Sequence[str]) -> bool:
+    """Whether text begins like a table of features (rows) in samples (columns), as QIIME and biom convert write it."""
+    named = next((line for line in lines if not line.startswith("# ")), "")
+    return named.split("\t")[0].strip().lower() in ("#otu id", "#otuid", "#feature id")
+
+
+def _from_text(content: bytes) -> tuple[list[str], list[str], NDArray[np.float64]]:
+    rows = [line.split("\t") for line in content.decode().splitlines() if line.strip() and not line.startswith("# ")]
+    (_, *ids), features = rows[0], rows[1:]
+    if ids[-1].strip().lower() in ("taxonomy", "consensus lineage"):  # of the features, not a sample
+        ids, features = ids[:-1], [row[:-1] for row in features]
+    X = np.array([[float(cell) for cell in row[1:]] for row in features]).T
+    if X.shape != (len(ids), len(features)):
+        raise ValueError(f"{len(ids)} samples in its first line and {len(X)} after it")
+    return [i.strip() for i in ids], [row[0] for row in features], X
 
 
 def _from_hdf5(content: bytes) -> tuple[list[str], list[str], NDArray[np.float64]]:

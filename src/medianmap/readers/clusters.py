@@ -51,15 +51,21 @@ def read_clusters(path: str | PathLike[str]) -> Clusters:
 
 
 def read_ids(path: str | PathLike[str]) -> list[str]:
-    """The ids in a file, each once: the first cell of every line, or the representatives of a .clstr file.
+    """The ids in a file, each once: the first cell of every line, of sequences the first word of every header, or the
+    representatives of a .clstr file.
 
     So the two-column table of MMseqs2 or Foldseek gives its representatives, too.
 
     path : the file.
     """
     with opening(path) as opened:
-        if _CLSTR_HEADER.match(next((line for line in opened.sample() if line.strip()), "")):
+        first = next((line for line in opened.sample() if line.strip()), "")
+        if _CLSTR_HEADER.match(first):
             return _gathered(opened.name, _clstr_lines(opened), numbered=False).representatives
+        if first.startswith(">"):
+            return list(
+                dict.fromkeys(line[1:].split()[0] for line in opened.lines() if line[:1] == ">" and line[1:].strip())
+            )
         ids = dict.fromkeys(line.split("\t")[0].strip() for line in opened.lines() if line.strip())
         if not ids:
             raise ValueError(f"{opened.name} is empty; write one id per line.")

@@ -91,9 +91,12 @@ def data_rows(
         next(rows, None)
     for line, cells in rows:
         if len(cells) != width:
+            series = "" if len(cells) < 4 or not all(map(is_number, cells[1:])) else (
+                " For one series of any length per line pass kind='series'."
+            )  # fmt: skip
             raise ValueError(
                 f"{opened.name}: line {line} has {len(cells)} columns where {width} are expected; "
-                "complete the line if it was cut short, and quote cells that have the delimiter in them."
+                f"complete the line if it was cut short, and quote cells that have the delimiter in them.{series}"
             )
         yield line, cells
 

@@ -122,12 +122,17 @@ def refuse_empty_row(row: tuple[Any, ...], where: str) -> None:
 
 
 def _iter_series(opened: Opened, asked: text.TableOptions, sample: Sample) -> Iterator[Record]:
-    """One series per row, each of its own length; empty cells at the end of a row are padding."""
+    """One series per row, each of its own length; empty cells at the end of a row are padding.
+
+    Without `id` a first column of text without repeats names the series.
+    """
     names = text.header_of(sample, bool(asked.header), False)
     width = min(len(row) for row in sample)
+    firsts = [row[0] for row in (sample[1:] if names else sample)]
+    named = asked.id is None and text.is_text(firsts) and len(set(firsts)) == len(firsts) and width > 1
     at_id, at_label = (
         None if which is None else text.find_column(which, names, width, opened.name, what)
-        for which, what in ((asked.id, "id"), (asked.label, "label"))
+        for which, what in ((0 if named else asked.id, "id"), (asked.label, "label"))
     )
     rows = text.split_rows(opened.lines(asked.encoding), asked.delimiter, opened.name)
     if names is not None:

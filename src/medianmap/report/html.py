@@ -50,11 +50,11 @@ def page_content(
         check_count(members, "members")
     grid, training = facts["grid"], facts["training"]
     n_groups = 1 + max(neuron["group"] for neuron in facts["neurons"])
-    error = facts["quality"].get("topographic_error") if facts["n_prototypes"] > 1 else None
+    error = facts["quality"].get("topographic_error") if facts["n_neurons"] > 1 else None
     content: dict[str, Any] = {
         "title": str(title) if title is not None else f"{facts['map']} of {facts['n_points']} points",
         "map": facts["map"], "dissimilarity": str(facts["metric"] or "squared Euclidean distance"),
-        "n_points": facts["n_points"], "n_prototypes": facts["n_prototypes"],
+        "n_points": facts["n_points"], "n_neurons": facts["n_neurons"],
         "lattice": facts["lattice"] and {"kind": facts["lattice"], "grid": grid, "periodic": facts["periodic"]},
         "stress": _rounded(facts["stress"], 4), "edges_left_out": facts["edges_left_out"],
         "kind": "graph" if facts["lattice"] is None else "lattice",
@@ -92,7 +92,7 @@ def page_content(
         cut = slices(shares, points, content["class_names"])
         rows = [numbers(row, 4) for row in cut.shares]
         content["classes"] = {"names": cut.names, "colors": cut.colors, "shares": rows}
-    n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * facts["n_prototypes"]
+    n_free = PAGE_BYTES - PAGE_ITSELF - n_bytes(content) - 60 * facts["n_neurons"]
     content["members"], content["listed"] = _listed(facts["members"], n_free, members, len(facts["columns"]))
     return content
 

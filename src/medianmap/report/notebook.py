@@ -37,7 +37,7 @@ def summary_html(model: Any) -> str:
         return ""
     neurons = facts["neurons"]
     hits = np.array([neuron["hits"] for neuron in neurons])
-    titles = [f"prototype {j}" + (f", {n['exemplar_id']}" if n["exemplar_id"] else "") for j, n in enumerate(neurons)]
+    titles = [f"neuron {j}" + (f", {n['exemplar_id']}" if n["exemplar_id"] else "") for j, n in enumerate(neurons)]
     if facts["lattice"] is None:
         picture = bars(hits, titles)
     else:
@@ -58,10 +58,10 @@ def summary_html(model: Any) -> str:
 def first_facts(facts: dict[str, Any], hits: FloatArray) -> dict[str, str]:
     """What is worth knowing first, by name; what a model does not have is left out."""
     lattice, metric, patches, classes = (facts[name] for name in ("lattice", "metric", "patches", "predicted_classes"))
-    size = str(facts["n_prototypes"])
+    size = str(facts["n_neurons"])
     if lattice is not None:
         size += (" on " if facts["grid"] else " ") + lattice_text(facts)
-    found = {"model": facts["model"], "prototypes": size if metric is None else f"{size}, {metric}"}
+    found = {"model": facts["model"], "neurons": size if metric is None else f"{size}, {metric}"}
     if classes:
         rest = len(classes) - MOST_NAMES
         found["classes"] = ", ".join(classes[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
@@ -75,7 +75,7 @@ def first_facts(facts: dict[str, Any], hits: FloatArray) -> dict[str, str]:
     found["hits"] = f"{hits.min():g} to {hits.max():g}, {hits.sum():g} in all"
     if "border_share" in facts["quality"]:
         found["points on the border"] = f"{facts['quality']['border_share']:.2g} times its share"
-    found["empty prototypes"] = str(facts["empty"] or "none")
+    found["empty neurons"] = str(facts["empty"] or "none")
     return found
 
 
@@ -121,7 +121,7 @@ def _svg(
             for alpha in np.unique(strength)
         ]
     width, height = size.tolist()
-    label = f"{len(hits)} prototypes, {shape} by hits from {hits.min():g} to {hits.max():g}"
+    label = f"{len(hits)} neurons, {shape} by hits from {hits.min():g} to {hits.max():g}"
     return (
         f'<svg role="img" aria-label="{escape(label)}" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.1f} {height:.1f}" style="flex:none"><g fill="{FILL}" stroke="currentColor" '

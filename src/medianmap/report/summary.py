@@ -17,8 +17,9 @@ from ..core.plane import layout, symmetrized
 from ..core.quality import border_share, class_counts, class_indices, neighborhood_indices
 from ..explore import prototypes as views
 from ..explore.stability import Uncertainty
-from ..predict.assign_all import Answers, border_points, outliers, two_best
+from ..predict.assign_all import Answers, two_best
 from ..predict.queries import as_queries, exemplar_places, map_of
+from ..predict.verdicts import judged
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource
 from ..sources.base import ALL, ExpensiveSource, FloatArray, IntArray
 from ..sources.computed import ROWS_PER_STEP, take
@@ -35,14 +36,15 @@ EDGES_PER_PROTOTYPE = 6
 # Steps of the layout times K^2: some seconds.
 LAYOUT_WORK = 1.2e8
 LONGEST_VALUE = 300
-# How many of the points that are least sure are named.
+# How many of the points that are least sure are named, and of those that are unusual or between two groups.
 MOST_UNSURE = 10
+MOST_TOLD = 20
 
 # What summary.json holds, in this order.
 WRITTEN = (
-    "n_border_points", "n_outliers", "map", "n_points", "n_prototypes", "grid", "lattice", "epochs", "converged",
+    "n_border_points", "n_outliers", "map", "n_points", "n_neurons", "grid", "lattice", "epochs", "converged",
     "empty", "n_points_compared", "n_points_labelled", "reading", "verdict",
-    "quality", "certainty", "torn", "classes", "neurons",
+    "quality", "certainty", "outliers", "borders", "groups", "torn", "classes", "neurons",
 )  # fmt: skip
 WRITTEN_OF_NEURONS = (
     "neuron", "exemplar", "hits", "layer", "row", "column", "exemplar_id", "majority", "purity", "class", "probability",
@@ -62,7 +64,7 @@ def summarize(
     X : the data it was fitted on, or others; None gives the facts of the model alone.
     ids : (N,) names of the points; None takes those that X carries, or numbers.
     y : (N,) names of classes; None, NaN or "" where a point has none. With it `classes` says where each class is.
-    points : the table of `two_best`, where it is computed already.
+    points : the table of `two_best` or `judged`, where it is computed already.
     pairs : dissimilarities (N, N) of the points; with them `quality` has the indices that compare points with points.
     structure : also what a picture needs: prototypes among themselves, their places, what they look like, and members.
     metadata : what else is known of the points: columns (N,) by name, or a frame, for the lists of members.
@@ -75,6 +77,8 @@ def summarize(
     if X is None:
         return facts
     points = two_best(model, X) if points is None else points
+    if "outlier_score" not in (points.dtype.names or ()):
+        points = judged(points, pairs)
     names, classes = _names(fitted, X, ids, len(points)), _class_names(y, len(points))
     with limited(1):  # the same bits everywhere
         _add_points(facts, fitted, points, names)
@@ -101,7 +105,9 @@ def summarize(
                 facts |= {"stress": None, "edges": [list(edge) for edge in u.edges.tolist()], "edges_left_out": 0}
                 for neuron, mean in zip(facts["neurons"], u.means.tolist(), strict=True):
                     neuron["u"] = mean
-            for neuron, group in zip(facts["neurons"], views.superclusters(P).groups.tolist(), strict=True):
+            found = views.superclusters(views.as_lengths(fitted, P), hits=fitted.hits_)
+            facts["groups"] = {"n": found.n_groups, "why": found.why}
+            for neuron, group in zip(facts["neurons"], found.groups.tolist(), strict=True):
                 neuron["group"] = group
             facts["exemplars"] = exemplar_drawings(model, fitted, X)
             facts["members"] = _members(points, names, codes, len(P))
@@ -141,7 +147,7 @@ def _of_model(model: Any, fitted: Any) -> dict[str, Any]:
         quality |= {} if isnan(share) else {"border_share": share}
     return {
         "model": " of ".join(type(layer).__name__ for layer in layers),
-        "map": type(fitted).__name__, "metric": plain(metric), "n_prototypes": len(fitted.hits_),
+        "map": type(fitted).__name__, "metric": plain(metric), "n_neurons": len(fitted.hits_),
         "grid": None if lattice is None or lattice.places is None else list(lattice.shape),
         "lattice": getattr(lattice, "kind", None), "periodic": getattr(lattice, "periodic", None),
         "predicted_classes": [str(name) for name in getattr(model, "classes_", ())],
@@ -222,7 +228,7 @@ def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names:
     inertia = float(points["dissimilarity"].sum())
     facts["n_points"] = len(points)
     facts["mean_dissimilarity"] = float(points["dissimilarity"].mean())
-    facts["n_border_points"], facts["n_outliers"] = len(border_points(points)), len(outliers(points))
+    _add_verdicts(facts, points, names)
     facts["quality"] = {"quantization_error": 0.5 * inertia, "inertia": inertia}
     counts = np.bincount(points["prototype"], minlength=len(neurons)).tolist()
     means = views.mean_dissimilarity(points, len(neurons)).tolist()
@@ -235,6 +241,23 @@ def _add_points(facts: dict[str, Any], fitted: Any, points: NDArray[Any], names:
         if neuron["exemplar_id"] is None:
             at = neuron["exemplar"] if neuron["exemplar"] is not None and trained_on_these else near
             neuron["exemplar_id"] = None if at is None or not 0 <= at < len(names) else names[at]
+
+
+def _add_verdicts(facts: dict[str, Any], points: NDArray[Any], names: list[str]) -> None:
+    """The most unusual points, and those nearest to the border of two groups; how many of them are flagged.
+
+    second : the nearest prototype of the other group.
+    """
+    facts["n_outliers"], facts["n_border_points"] = int(points["outlier"].sum()), int(points["border"].sum())
+    for listed, flag, score in (("outliers", "outlier", "outlier_score"), ("borders", "border", "border_score")):
+        first = np.argsort(-points[score], kind="stable")[:MOST_TOLD]
+        facts[listed] = [
+            {"point": int(i), "id": names[i], "neuron": int(points["prototype"][i]), "score": float(points[score][i]),
+             "flagged": bool(points[flag][i])} | ({"second": int(points["other"][i])} if flag == "border" else {})
+            for i in first
+        ]  # fmt: skip
+    if len(facts["neurons"]) == 1:
+        facts["borders"] = []
 
 
 def _add_certainty(facts: dict[str, Any], points: NDArray[Any], names: list[str], sure: Uncertainty | None) -> None:
@@ -337,11 +360,12 @@ def _add_graph(facts: dict[str, Any], P: FloatArray, fitted: Any, points: NDArra
 
 
 def _members(points: NDArray[Any], names: list[str], codes: IntArray | None, K: int) -> list[dict[str, Any]]:
-    """Of each prototype the ids, dissimilarities and classes (numbers, -1 without) of its points, nearest first."""
+    """Of each prototype ids, dissimilarities, scores and classes (numbers, -1 without) of its points, nearest first."""
     order = np.lexsort((points["dissimilarity"], points["prototype"]))
     members = []
     for here in np.split(order, np.searchsorted(points["prototype"][order], np.arange(1, K))):
         listed = {"ids": [names[i] for i in here], "dissimilarities": points["dissimilarity"][here].tolist()}
+        listed |= {name: points[name][here].tolist() for name in ("outlier_score", "border_score")}
         members.append(listed if codes is None else listed | {"classes": codes[here].tolist()})
     return members
 

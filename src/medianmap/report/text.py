@@ -55,7 +55,7 @@ def render(summary: dict[str, Any]) -> RenderableType:
     letters, colors = legend_of(summary)
     ended = "reached a fixed point" if summary["converged"] else "stopped before a fixed point"
     head = Text(
-        f"{summary['map']} of {summary['n_points']} points on {summary['n_prototypes']} neurons "
+        f"{summary['map']} of {summary['n_points']} points on {summary['n_neurons']} neurons "
         f"({lattice_text(summary)}); "
         f"{summary['epochs']} epochs, {ended}; {summary['empty']} neurons without points.\n"
     )

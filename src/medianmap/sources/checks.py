@@ -224,3 +224,23 @@ def as_numbers(X: Any) -> NDArray[Any]:
     if D.dtype.kind not in "fiub":
         raise ValueError(f"The matrix has entries of type {D.dtype}; convert them to real numbers.")
     return D
+
+
+def n_different(X: Any) -> int:
+    """How many of the objects or vectors X are not the same as an earlier one."""
+    try:
+        return len({_same(each) for each in X})
+    except TypeError:  # what has no hash may have a text
+        return len({repr(each) for each in X})
+
+
+def _same(each: Any) -> Any:
+    """Equal for equal objects, with a hash; of arrays the bytes."""
+    if isinstance(each, np.ndarray):
+        return tuple(each.tolist()) if each.dtype.kind == "O" else each.tobytes()
+    return each
+
+
+def n_apart(D: Any) -> int:
+    """How many points of a matrix D (N, N), an array, have no earlier point at dissimilarity 0."""
+    return sum(not (D[i, :i] == 0).any() for i in range(len(D)))

@@ -44,7 +44,7 @@ def _about(layer: Any) -> str:
             f"{name}, {layer.n_samples_seen_} points in {layer.n_patches_} patches, "
             f"{layer.n_evaluations_} dissimilarities"
         )
-    text = f"{name}, {len(layer.hits_)} prototypes, {layer.n_iter_} epochs"
+    text = f"{name}, {len(layer.hits_)} neurons, {layer.n_iter_} epochs"
     if hasattr(layer, "quantization_error_"):
         ended = "converged" if layer.converged_ else "not converged"
         text += f", {ended}, quantization error {layer.quantization_error_:.6g}"

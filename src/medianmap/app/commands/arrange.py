@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..inputs import data_in
+from ..inputs import suitable_data
 from ..output import check_out, close, speaking, watched
 from ..settings import FitSettings, check_settings, force_option, gzip_option, option
 from .fit import told
@@ -47,7 +47,7 @@ def arrange(file: str, out: Path, force: bool, gzip: bool, no_report: bool, **op
     check_out(out, force)
     check_settings(settings)
     with watched() as watch:
-        data = data_in(settings)  # what is wrong with options and file is said before seconds of imports
+        data = suitable_data(settings)  # what is wrong with options and file is said before seconds of imports
         from ..run import run_fit
 
         result = run_fit(settings, out, data=data, force=force, report=not no_report, gzip=gzip, watch=watch)

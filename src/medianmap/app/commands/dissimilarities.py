@@ -33,7 +33,7 @@ def distances(
     file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any], out: Path, dtype: str,
     threads: int | None, restart: bool,
 ) -> None:  # fmt: skip
-    """Compute the dissimilarities of all pairs of objects in INPUT: sequences, strings, vectors or series.
+    """Compute the dissimilarities of all pairs of points in INPUT: sequences, strings, vectors or series.
 
     Writes a .npy matrix and a .json file beside it with ids, metric and parameters. Interrupted or killed, the same
     command goes on where it was.
@@ -91,7 +91,7 @@ def check(
     context: click.Context, file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any],
     as_json: bool, seed: int, threads: int | None,
 ) -> None:  # fmt: skip
-    """Say whether the dissimilarities in INPUT, or of its objects, can be used, and what they are like.
+    """Say whether the dissimilarities in INPUT, or between its points, can be used, and what they are like.
 
     The exit code is 0 if a map can use them and 2 if not: what medianmap fit would refuse,
     this refuses too, but a square of numbers is described, whatever it holds.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...utils.files import counted
-from ..inputs import check_data_of, data_in
+from ..inputs import check_data_of, suitable_data
 from ..output import check_out, close, console, speaking, watched
 from ..settings import FitSettings, check_settings, fit_options, force_option, gzip_option, merged, option, read_config
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="[INPUT]", required=False)
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to write.")
 @fit_options
-@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings of an earlier run (TOML).")
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
+              help="Settings of an earlier run: its config.toml, or its folder.")  # fmt: skip
 @force_option
 @gzip_option
 @click.option("--no-report", is_flag=True, help="Leave out report.html.")
@@ -37,7 +38,7 @@ def fit(
     """Map the sequences, strings, vectors, series or dissimilarities of INPUT, and write the map into DIR.
 
     INPUT is any file that medianmap reads, plain or .gz, or "-" for standard input. DIR gets model.mmap,
-    assignments.tsv, prototypes.fasta or .tsv, summary.json, report.html and config.toml, all of them or none.
+    assignments.tsv, exemplars.fasta or .tsv, summary.json, report.html and config.toml, all of them or none.
     After an interruption or a kill, the same command continues with the dissimilarities (or patches) computed so far.
 
     Large data are mapped in one pass over patches. With --stream the file need not fit into memory; then there is no
@@ -55,7 +56,7 @@ def fit(
     check_data_of(None if file is not None else config, settings.input)
     check_settings(settings)
     with watched() as watch:
-        data = data_in(settings)  # what is wrong with options and file is said before seconds of imports
+        data = suitable_data(settings)  # what is wrong with options and file is said before seconds of imports
         from ..run import run_fit
 
         result = run_fit(settings, out, data=data, force=force, report=not no_report, gzip=gzip, scheduler=scheduler,
@@ -76,11 +77,12 @@ def _settings(file: str | None, config: Path | None, options: dict[str, Any]) ->
 def told(result: FitResult) -> Iterator[str]:
     """The outcome in a few lines."""
     summary = result.summary
-    size = counted(summary["n_prototypes"], "prototype")
-    if summary["lattice"]:
-        size = "x".join(map(str, summary["grid"] or [summary["n_prototypes"]])) + " neurons"
+    size = counted(summary["n_neurons"], "neuron")
+    if summary["grid"]:
+        size = "x".join(map(str, summary["grid"])) + " neurons"
+    by = "their dissimilarities" if summary["metric"] == "precomputed" else summary["metric"]
     ended = counted(summary["epochs"], "epoch") + (", at a fixed point" if summary["converged"] else "")
-    yield f"{summary['map']} of {counted(summary['n_points'], 'object')} by {summary['metric']} on {size}: {ended}."
+    yield f"{summary['map']} of {counted(summary['n_points'], 'point')} by {by} on {size}: {ended}."
     shown = ("quantization_error", "topographic_error", "purity", "training_accuracy")
     numbers = [
         f"{name.replace('_', ' ')} {summary['quality'][name]:.4g}" for name in shown if name in summary["quality"]
@@ -95,12 +97,12 @@ def told(result: FitResult) -> Iterator[str]:
     certainty = summary.get("certainty", {})
     if certainty.get("n_resamples"):
         sure, maps = certainty["mean"], counted(certainty["n_resamples"], "resample")
-        yield f"By {maps} of the data, an object keeps its prototype with probability {sure:.2f}, in the mean."
+        yield f"By {maps} of the data, a point keeps its neuron with probability {sure:.2f}, in the mean."
     passes = getattr(result.model, "estimator_", result.model)
     if hasattr(passes, "n_patches_"):
         many = f"{passes.n_patches_} {'patch' if passes.n_patches_ == 1 else 'patches'}"
         stopped = ", stopped by the budget" if passes.stopped_early_ else ""
-        seen = counted(passes.n_samples_seen_, "object")
+        seen = counted(passes.n_samples_seen_, "point")
         yield f"One pass over {seen} in {many}{stopped}, {passes.n_evaluations_} dissimilarities."
     yield f"Wrote {', '.join(file.name for file in result.files)} into {result.out}"
 
@@ -109,14 +111,14 @@ def told(result: FitResult) -> Iterator[str]:
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("medianmap-demo"),
               show_default=True, help="Folder for the files.")  # fmt: skip
 @option("seed")
-@option("grid", default="6x8", show_default=True, help="Neurons of the map.")
+@option("grid", default="8x10", show_default=True, help="Neurons of the map.")
 @option("threads")
 @force_option
 @speaking
 def demo(out: Path, seed: int, grid: tuple[int, ...], threads: int | None, force: bool) -> None:
     """Map 630 globins by how their sequences align, and say where each family lies.
 
-    Example: medianmap demo --grid 8x10 -o my-demo
+    Example: medianmap demo --grid 5x6 -o my-demo
     """
     from ...report.text import render
     from ..run import run_demo
@@ -125,3 +127,4 @@ def demo(out: Path, seed: int, grid: tuple[int, ...], threads: int | None, force
         result = run_demo(out, grid, seed, watch, threads=threads, force=force)
     console().print(render(result.summary))
     close("\nWrote " + ", ".join(str(file) for file in result.files))
+    close(f"The page of this map: open {(result.out / 'report.html').resolve().as_uri()} in a browser.")

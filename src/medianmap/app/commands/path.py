@@ -1,4 +1,4 @@
-"""`medianmap path`: error, silhouette and stability for a list of K, to choose the number of prototypes by."""
+"""`medianmap path`: error, silhouette and stability for a list of K, to choose the number of neurons by."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STARTS = {"kmeans": 10, "gas": 1}
 @option("metric")
 @option("params")
 @option("read")
-@click.option("-k", "sizes", required=True, metavar="K,K,...", help="Numbers of prototypes, for example 2,5,10,20.")
+@click.option("-k", "sizes", required=True, metavar="K,K,...", help="Numbers of neurons, for example 2,5,10,20.")
 @click.option("--map", "kind", type=click.Choice(list(STARTS)), default="kmeans", show_default=True, help="Which map.")
 @click.option("--starts", type=click.IntRange(1), default=None, metavar="N",
               help="Starts of every fit, of which the best counts; by default 10 for kmeans, 1 for gas.")  # fmt: skip
@@ -43,7 +43,7 @@ def path(
     starts: int | None, stability: str, restarts: int, seed: int, threads: int | None, out: Path | None,
     plot: Path | None,
 ) -> None:  # fmt: skip
-    """Fit maps of INPUT with each number of prototypes, and print a table to choose from.
+    """Fit maps of INPUT with each number of neurons, and print a table to choose from.
 
     Columns: n_clusters, quantization_error, inertia, silhouette (of medoids), stability (adjusted Rand index), epochs,
     warm. What they suggest is said on stderr; it is a suggestion.
@@ -113,7 +113,8 @@ def _told(found: KPath, written: list[Path]) -> str:
     best = []
     for by in SUGGESTIONS:
         try:
-            best.append(f"K = {found.best(by)} by {by}")
+            K = found.best(by)
+            best.append(f"K = {K} by {by}" + (" (the largest K tried; try larger ones)" if found.is_largest(K) else ""))
         except ValueError:
             continue
     said = f"suggested, not proven: {', '.join(best)}." if best else "no K of 2 and more, so nothing is suggested."

@@ -1,4 +1,4 @@
-"""`medianmap predict`: nearest prototypes, exemplar and class of every object in a file of any length."""
+"""`medianmap predict`: nearest neurons, exemplar and class of every point in a file of any length."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ from ..settings import model_argument, option, settings_beside
               help="A .tsv, .tsv.gz or .parquet file; by default lines on standard output.")  # fmt: skip
 @option("read")
 @option("threads")
-@click.option(
-    "--block", type=click.IntRange(1), default=8192, show_default=True, metavar="N", help="Objects at a time."
-)
+@click.option("--block", type=click.IntRange(1), default=8192, show_default=True, metavar="N", help="Points at a time.")
 @click.option("--restart", is_flag=True, help="Start again, instead of continuing what an earlier run left.")
 @speaking
 def predict(
     model: Path, file: Path, out: Path, read: Mapping[str, Any], threads: int | None, block: int, restart: bool
 ) -> None:
-    """Find the nearest and second nearest prototype of MODEL for every object in INPUT, and its class if it has any.
+    """Find the nearest and second nearest neuron of MODEL for every point in INPUT, and its class if it has any.
 
     INPUT is what the model was fitted on: sequences, strings, vectors or series. FASTA, FASTQ and tables are read as a
     stream, plain or .gz, of any length, also from standard input ("-"). For a model of dissimilarities it is a table
-    with a row for every object and a column for every training point or every prototype. The columns are id,
-    prototype, dissimilarity, second, second_dissimilarity, exemplar, border and, of a classifier, class and
-    probability.
+    with a row for every point and a column for every training point or every exemplar. The columns are id,
+    neuron, dissimilarity, second, second_dissimilarity, exemplar, border, novelty, new (1 for objects unlike those
+    of training) and, where there were labels, majority and majority_share of the neuron's training points; of a
+    classifier, class and probability.
 
     After an interruption or a kill, the same command with -o FILE continues. A config.toml beside MODEL, as medianmap
-    fit leaves it, says how objects are read; --read changes that.
+    fit leaves it, says how INPUT is read; --read changes that.
 
     \b
     Examples:
@@ -62,8 +61,8 @@ def predict(
     fresh = done.n_objects - done.n_resumed
     taken = f", {done.n_resumed} of them by an earlier run" if done.n_resumed else ""
     close(
-        f"Wrote {out}: {done.n_objects} objects{taken} on {len(done.hits)} prototypes, quantization error "
-        f"{done.quantization_error:.6g}; {fresh / max(done.seconds, 1e-9):.0f} objects per second"
+        f"Wrote {out}: {done.n_objects} points{taken} on {len(done.hits)} neurons, quantization error "
+        f"{done.quantization_error:.6g}; {fresh / max(done.seconds, 1e-9):.0f} points per second"
     )
 
 

@@ -43,7 +43,7 @@ def representatives(
     clusters: Path, file: Path, out: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any],
     max_members: int | None, outlier_mads: float, force: bool, gzip: bool, seed: int, threads: int | None,
 ) -> None:  # fmt: skip
-    """Pick the true medoid of each of the CLUSTERS of the objects in INPUT, and flag outliers.
+    """Pick the true medoid of each of the CLUSTERS of the points in INPUT, and flag outliers.
 
     CLUSTERS is the two-column .tsv of MMseqs2 or Foldseek (representative, member) or the .clstr of CD-HIT, plain or
     .gz; INPUT holds what was clustered. Writes representatives.tsv, members.tsv, coverage.tsv and, of sequences,
@@ -121,7 +121,7 @@ def _tell(given: Clusters, found: Representatives, ids: list[str], file: Path, w
     left = [ids[k] for k in found.unclustered]
     if left:
         verb = "is" if len(left) == 1 else "are"
-        note(f"{len(left)} of {len(ids)} objects in {file} {verb} in no cluster and left out: {first_few(left)}.")
+        note(f"{len(left)} of {len(ids)} points in {file} {verb} in no cluster and left out: {first_few(left)}.")
     sampled = int((table["compared"] < table["size"]).sum())
     if sampled:
         note(f"{sampled} of {len(given)} clusters have their medoid from a sample of --max-members members.")

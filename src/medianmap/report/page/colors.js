@@ -58,7 +58,7 @@ const colorings = [
   hits(),
   uMatrix(),
   {
-    key: 'group', name: 'Superclusters', label: 'Groups of similar exemplars (average linkage)',
+    key: 'group', name: 'Superclusters', label: 'Groups of similar exemplars (Ward, by hits)',
     fill: (j) => content.groups.colors[content.neurons[j].group],
     keys: content.groups.colors.map((color, k) => [`supercluster ${k + 1}`, color]),
   },

@@ -222,7 +222,7 @@ class KPathDisplay(Display):
         ax.set_xticks(ticks, minor=False)
         ax.xaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
-        ax.set_xlabel("number of prototypes K")
+        ax.set_xlabel("number of neurons K")
 
 
 class WidthFrontDisplay(Display):

@@ -126,7 +126,8 @@ class MapDisplay(LatticeDisplay):
             if color == "u-matrix":
                 values, label = views.u_matrix(lattice, P).means, "mean dissimilarity to the neighbours"
             else:
-                values, label = views.superclusters(P, n_groups).groups, "supercluster"
+                P = views.as_lengths(map_of(model), P)
+                values, label = views.superclusters(P, n_groups, hits=hits).groups, "supercluster"
         links = _torn_links(model, X, points) if torn else None
         return cls(lattice, values, hits, label, classes, links).plot(ax=ax)
 
@@ -237,7 +238,7 @@ class TopologyDisplay(shapes.Display):
         classes: Any = None, names: Any = None,
     ) -> None:  # fmt: skip
         if names is not None and len(names) != len(hits):
-            raise ValueError(f"There are {len(names)} names for {len(hits)} prototypes; give one per prototype.")
+            raise ValueError(f"There are {len(names)} names for {len(hits)} neurons; give one per neuron.")
         self.layout, self.edges, self.hits = layout, edges, np.asarray(hits, np.float64)
         self.shares, self.classes, self.names = shares, classes, names
 
