@@ -97,6 +97,8 @@ def setup(app: Any) -> None:
     os.environ["MPLBACKEND"] = "agg"
     app.connect("builder-inited", with_a_database, priority=100)
     app.connect("source-read", on_the_site)
+    # The user guide lists pages that no section names, so it is read again when there are others.
+    app.connect("env-get-outdated", lambda app, env, added, changed, gone: ["sections/guide"] if added or gone else [])
     app.connect("autodoc-process-docstring", docstrings.process, priority=400)
 
 
