@@ -4,16 +4,17 @@ BIN := .venv/bin
 # What is installed: medianmap alone, which is all that the demo needs, or with its extras, tests and benchmarks.
 CORE := .venv/.core
 INSTALLED := .venv/.installed
+DOCUMENTED := .venv/.documented
 ENVIRONMENT := if command -v uv >/dev/null 2>&1; \
   then uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv; \
   else $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'; fi
 INSTALL := install() { if command -v uv >/dev/null 2>&1; \
   then uv pip install --quiet --python .venv "$$@"; else $(BIN)/python -m pip install --quiet "$$@"; fi; }; install
 
-.PHONY: demo test fuzz lint format bench reproduce picture wheel clean help
+.PHONY: demo test fuzz lint format test-oldest docs bench reproduce picture wheel dist clean help
 
 help:  ## Say what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 $(CORE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -29,6 +30,11 @@ $(INSTALLED): $(CORE)
 	@$(INSTALL) -e '.[all]' --group dev --group bench
 	@touch $@
 
+$(DOCUMENTED): $(INSTALLED)
+	@echo "Installing what the documentation site needs ..."
+	@$(INSTALL) --group docs
+	@touch $@
+
 demo: $(CORE)  ## Map 630 globins by their alignments, print the map and write its page
 	@echo "Mapping 630 globins by their alignments ..."
 	@$(BIN)/medianmap demo --force
@@ -42,6 +48,9 @@ fuzz: $(INSTALLED)  ## Random fits and damaged models for HOURS=1 from SEED on, 
 	$(BIN)/python benchmarks/damaged_models.py
 	$(BIN)/python benchmarks/fuzz.py --minutes $$(( 60 * $(HOURS) )) --first $(SEED)
 
+test-oldest:  ## Run the tests with the lowest versions that are allowed, in an environment of their own
+	PYTHON=$(PYTHON) .ci/oldest
+
 lint: $(INSTALLED)  ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -50,6 +59,13 @@ lint: $(INSTALLED)  ## Check style and types
 format: $(INSTALLED)  ## Put the style right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# A warning is an error. MEDIANMAP_GALLERY=0 leaves the examples unexecuted, for a quick look at the pages.
+docs: $(DOCUMENTED)  ## Build the documentation site in build/site, gallery and tutorials executed
+	rm -rf build/site
+	$(BIN)/python -m sphinx -b html -W --keep-going -d build/doctrees docs build/site
+	$(BIN)/python docs/check_site.py build/site
+	$(BIN)/python docs/man_page.py build/medianmap.1
 
 # DATA=chromosomes.csv adds the chapter's own data set; its matrix is kept in the folder CACHE.
 CACHE ?= .
@@ -79,5 +95,8 @@ picture: $(INSTALLED)  ## Draw docs/demo.svg again
 wheel:  ## Build a wheel for this Python and kind of machine that brings its loops compiled
 	MEDIANMAP_COMPILED=1 $(PYTHON) -m pip wheel --no-deps -w dist .
 
+dist:  ## Build sdist and wheel, and test both in clean environments (TESTS=... for some of the tests only)
+	PYTHON=$(PYTHON) TESTS="$(TESTS)" .ci/dist
+
 clean:  ## Remove what was built
-	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache medianmap-demo
+	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache medianmap-demo build docs/built

@@ -228,10 +228,18 @@ class Watch:
     """Receives stages, notes and warnings; this one ignores them."""
 
     def tell(self, sentence: str) -> None:
-        """One sentence for the user: what was chosen for them, or what looks wrong."""
+        """One sentence for the user: what was chosen for them, or what looks wrong.
+
+        sentence : the sentence.
+        """
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
-        """`done` of `total` steps of a stage are over; total is None where it is not known."""
+        """`done` of `total` steps of a stage are over; total is None where it is not known.
+
+        stage : what is being done.
+        done : steps that are over.
+        total : all steps.
+        """
 
 
 class _Shown(Watch):

@@ -49,9 +49,14 @@ COUNTED = ("dissimilarities", "epochs", "patches")
 
 @dataclass(frozen=True)
 class FitResult:
-    """What a fit leaves: the model, its summary (as in summary.json), the settings in full, and the files.
+    """What a fit leaves.
 
     points : the table of `two_best`; None of a stream.
+    model : the fitted map, classifier or pass over patches.
+    summary : as in summary.json.
+    settings : the settings in full.
+    out : the folder.
+    files : what is in it.
     """
 
     model: Any
@@ -69,8 +74,11 @@ def run_fit(
 ) -> FitResult:  # fmt: skip
     """Fit the file that `settings.input` names and write the folder `out`, all of it or nothing.
 
+    settings : what to fit and how.
+    out : the folder.
     force : replace the files of an earlier fit in a folder that is not empty.
-    report : write report.html, too. gzip : pack the tables.
+    report : write report.html, too.
+    gzip : pack the tables.
     scheduler : address of a Dask scheduler that runs the patches of a tree.
     watch : is called at every stage, and with what is chosen or looks wrong.
     recorded : what a configuration says of the data that it was made with; a difference is reported.

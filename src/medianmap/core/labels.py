@@ -225,7 +225,7 @@ def _as_numbers(y: Any) -> FloatArray:
     if np.ma.isMaskedArray(y):
         y = unmasked(y, np.nan)
     elif hasattr(y, "iloc"):
-        y = y.to_numpy(dtype=object, na_value=np.nan)
+        y = y.to_numpy(dtype=object, copy=True, na_value=np.nan)
     try:
         return np.array(y, dtype=np.float64)
     except (TypeError, ValueError):

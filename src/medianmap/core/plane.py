@@ -56,6 +56,8 @@ def symmetrized(P: FloatArray) -> FloatArray:
     """(P + P^T) / 2 with a zero diagonal (K, K): what superclusters, layout and U-matrix are made from.
 
     Values below 0, which combinations of the data may have, count as 0.
+
+    P : (K, K) dissimilarities.
     """
     S = np.maximum(P / 2 + P.T / 2, 0.0)  # halves first: the sum of two huge numbers may overflow
     np.fill_diagonal(S, 0.0)
@@ -64,7 +66,11 @@ def symmetrized(P: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class PlaneLayout:
-    """positions (K, 2) in the plane, centred; stress: Kruskal's, 0 if all dissimilarities are drawn exactly."""
+    """Places of the prototypes in the plane.
+
+    positions : (K, 2) in the plane, centred.
+    stress : Kruskal's, 0 if all dissimilarities are drawn exactly.
+    """
 
     positions: FloatArray
     stress: float
@@ -77,6 +83,8 @@ def layout(P: FloatArray, max_iter: int = 300) -> PlaneLayout:
 
     Nothing is random: it starts from classical scaling, with the sign of each axis fixed by its largest coordinate.
     stress = sqrt(sum (s - |z_a - z_b|)^2 / sum s^2).
+
+    max_iter : most steps of SMACOF.
     """
     check_count(max_iter, "max_iter")
     K, S = len(P), symmetrized(P)

@@ -14,7 +14,11 @@ from .neighborhood import Lattice
 
 
 def inertia(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
-    """sum_i m_i min_j G[i, j], as scikit-learn reports it: the K-means cost."""
+    """sum_i m_i min_j G[i, j], as scikit-learn reports it: the K-means cost.
+
+    G : (N, K) dissimilarities of the points to the prototypes.
+    sample_weight : (N,) weights m_i of the points; None counts each once.
+    """
     m = np.ones(len(G)) if sample_weight is None else sample_weight
     return float((m * G.min(axis=1)).sum())
 
@@ -33,7 +37,11 @@ def som_cost(smoothed_minimum: FloatArray, m: FloatArray) -> float:
 
 
 def quantization_error(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
-    """0.5 sum_i m_i min_j G[i, j]. The chapter's formula divides this by N; the figures that it reports are the sum."""
+    """0.5 sum_i m_i min_j G[i, j]. The chapter's formula divides this by N; the figures that it reports are the sum.
+
+    G : (N, K) dissimilarities of the points to the prototypes.
+    sample_weight : (N,) weights m_i of the points; None counts each once.
+    """
     return 0.5 * inertia(G, sample_weight)
 
 
@@ -43,6 +51,9 @@ def medoid_silhouette(G: FloatArray, sample_weight: FloatArray | None = None) ->
     The silhouette with distances to prototypes in the place of mean distances to clusters (Lenssen & Schubert 2022):
     K evaluations per point instead of N. Where both are 0, the point is equally near to both and counts 0.
     With one prototype there is no second: nan. Dissimilarities below 0 (to combinations of the data) count as 0.
+
+    G : (N, K) dissimilarities of the points to the prototypes.
+    sample_weight : (N,) weights m_i of the points; None counts each once.
     """
     if G.shape[1] < 2:
         return float("nan")
@@ -52,7 +63,12 @@ def medoid_silhouette(G: FloatArray, sample_weight: FloatArray | None = None) ->
 
 
 def purity(labels: ArrayLike, y: ArrayLike, sample_weight: FloatArray | None = None) -> float:
-    """Share of the points that carry the majority class of their cluster: sum_j max_c m(j, c) / sum m."""
+    """Share of the points that carry the majority class of their cluster: sum_j max_c m(j, c) / sum m.
+
+    labels : (N,) nearest prototype of each point.
+    y : (N,) classes.
+    sample_weight : (N,) weights m_i of the points; None counts each once.
+    """
     shares = class_counts(labels, y, sample_weight)[0]
     return float(shares.max(axis=1).sum() / shares.sum())
 
@@ -75,6 +91,10 @@ def topographic_error(G: FloatArray, lattice: Lattice, sample_weight: FloatArray
     """Share of the points whose nearest and second nearest prototypes are not neighbours on the lattice.
 
     Ties go to the lower prototype index. 0 is best; a map of one neuron has no error.
+
+    G : (N, K) dissimilarities of the points to the prototypes.
+    lattice : `lattice_` of a SOM.
+    sample_weight : (N,) weights m_i of the points; None counts each once.
     """
     if G.shape[1] < 2:
         return 0.0
@@ -94,6 +114,9 @@ def torn_links(first: NDArray[np.intp], second: NDArray[np.intp], lattice: Latti
     """Rows (a, b, count), most points first: count points have the neurons a < b, which do not touch, as their nearest.
 
     Where the map is torn: the K strongest links, of two points at least. All links would sum to N `torn_share`.
+
+    first, second : (N,) the two nearest prototypes of each point.
+    lattice : `lattice_` of a SOM.
     """
     K = len(lattice.distances)
     torn = ~lattice.neighbors[first, second] & (first != second)
@@ -106,6 +129,8 @@ def torn_by_chance(lattice: Lattice) -> float:
     """Topographic error to be expected of a random order of the K neurons: 1 - |{(j, l) that touch}| / (K (K - 1)).
 
     Any two neurons then are as likely to be the two nearest of a point as others. 0 where all touch: nothing can tear.
+
+    lattice : `lattice_` of a SOM.
     """
     K = len(lattice.distances)
     return 0.0 if K < 2 else 1.0 - float(lattice.neighbors.sum()) / (K * (K - 1))
@@ -127,6 +152,9 @@ def border_share(hits: ArrayLike, lattice: Lattice) -> float:
 
     A neuron is on the border if it touches fewer neurons than others do. 1: no crowd there; nan: there is no border, as
     on a torus, or no weight.
+
+    hits : (K,) weight of the points at each neuron.
+    lattice : `lattice_` of a SOM.
     """
     hits, degree = np.asarray(hits, np.float64), lattice.neighbors.sum(axis=1)
     border = degree < degree.max()
@@ -146,6 +174,9 @@ def neighborhood_preservation(
     of the two points, so ties abound; the sum is its expectation over all orders of the tied.
 
     n_neighbors : k; None takes that of `resolution`. At most (N - 1) / 2.
+    source : the dissimilarities of the points, as `as_dissimilarity` gives them.
+    labels : (N,) nearest prototype of each point.
+    map_distances : (K, K) distances between the neurons, `lattice_.distances`.
     """
     N = source.shape[0]
     k = min(resolution(N, map_distances) if n_neighbors is None else n_neighbors, (N - 1) // 2)
@@ -180,6 +211,12 @@ def rank_correlation(
 
     1: the farther on the map, the farther in the data, over the whole map; near 0 for a random order. Equal values have
     their mean rank. More than n_pairs pairs are sampled, with replacement, by the seed. nan where one side is constant.
+
+    source : the dissimilarities of the points, as `as_dissimilarity` gives them.
+    labels : (N,) nearest prototype of each point.
+    map_distances : (K, K) distances between the neurons, `lattice_.distances`.
+    n_pairs : most pairs that are compared.
+    seed : what they are drawn with.
     """
     from scipy.stats import rankdata
 
@@ -228,6 +265,14 @@ def indices(
 
     Weights count in the errors, the border's share and purity; what compares points with points has none. The
     silhouette needs the whole matrix in memory and is left out where that would take more than KEEP_BYTES.
+
+    source : the dissimilarities of the points, as `as_dissimilarity` gives them.
+    labels : (N,) nearest prototype of each point.
+    G : (N, K) dissimilarities of the points to the prototypes.
+    lattice : `lattice_` of a SOM; None leaves the order out.
+    y : (N,) classes; None leaves them out.
+    sample_weight : (N,) weights m_i of the points; None counts each once.
+    n_neighbors : k of `neighborhood_preservation`.
     """
     m = sample_weight
     result = {"quantization_error": quantization_error(G, m), "inertia": inertia(G, m)}

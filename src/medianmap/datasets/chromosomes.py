@@ -28,8 +28,9 @@ COLUMNS = ("id", "metaphase", "class", "part", "length", "centromere", "string")
 class Chromosomes(Sequences):
     """Strings with their classes as families.
 
-    parts (N,) : 'a' or 'b', the halves that published results use. metaphases (N,) : the cell of each chromosome.
+    parts (N,) : 'a' or 'b', the halves that published results use.
     centromeres (N,) : the position where its arms meet.
+    metaphases (N,) : the cell of each chromosome.
     """
 
     parts: NDArray[np.str_]
@@ -39,7 +40,10 @@ class Chromosomes(Sequences):
 
 def load_chromosomes(path: str | os.PathLike[str]) -> Chromosomes:
     """Read your copy of the Copenhagen chromosomes: a CSV file (or .csv.gz) with the columns id, metaphase, class,
-    part, length, centromere and string."""
+    part, length, centromere and string.
+
+    path : the file.
+    """
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"There is no file {file}; give the path of your copy of the chromosomes.")
@@ -107,6 +111,8 @@ def simulate_chromosomes(n: int, n_classes: int = 22, *, noise: float = 1.0, ran
     noise : scales every change but the stretch. At 1.0 the strings are about as hard to tell apart as the Copenhagen
         chromosomes: docs/data.md has the figures.
     random_state : a seed or a numpy Generator. The templates depend on it too.
+    n : number of strings.
+    n_classes : number of classes, of the same size or one more.
     """
     n, n_classes = check_count(n, "n"), check_count(n_classes, "n_classes")
     noise = check_nonnegative(noise, "noise")

@@ -107,6 +107,8 @@ def simulate_protein_families(
         sequence have no `within`.
     indel_rate : insertions, and deletions, for each substitution; their mean length is 3.
     random_state : a seed or a numpy Generator. One million sequences take seconds.
+    n : number of sequences.
+    n_families : number of families.
     """
     n, n_families = check_count(n, "n"), check_count(n_families, "n_families")
     length = check_count(length, "length")
@@ -133,7 +135,10 @@ def simulate_protein_families(
 
 
 def newick(families: ProteinFamilies) -> str:
-    """The tree in Newick's notation, leaves named by their ids."""
+    """The tree in Newick's notation, leaves named by their ids.
+
+    families : what `simulate_protein_families` gives.
+    """
     name = dict(zip(families.leaves.tolist(), families.ids, strict=True))
     text: list[list[str]] = [[] for _ in families.parents]
     # Children have higher numbers than their parent, so that going down meets every child first.

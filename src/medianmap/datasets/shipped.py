@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Vectors:
-    """X (N, M) vectors, y (N,) classes 0 .. C-1 and their names."""
+    """Vectors and their classes.
+
+    X : (N, M) vectors.
+    y : (N,) classes 0 .. C - 1.
+    class_names : C names.
+    """
 
     X: NDArray[np.float64]
     y: NDArray[np.intp]
@@ -22,7 +27,12 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Sequences:
-    """N strings with their ids and the names of the families (classes) that they belong to."""
+    """N strings with their ids and the names of the families (classes) that they belong to.
+
+    sequences : N strings.
+    ids : N names.
+    families : N names of families, the classes.
+    """
 
     sequences: list[str]
     ids: list[str]

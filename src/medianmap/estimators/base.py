@@ -110,17 +110,28 @@ class BaseMap(
         return self
 
     def predict(self, X: Any) -> IntArray:
-        """Nearest prototype of each query, (n_query,); the lowest prototype index on ties."""
+        """Nearest prototype of each query, (n_query,); the lowest prototype index on ties.
+
+        X : queries of the kind that was fitted; with metric="precomputed" their dissimilarities (n_query, N) to all
+        """
         check_is_fitted(self)
         return self._dissimilarities(X).argmin(axis=1)
 
     def transform(self, X: Any) -> FloatArray:
-        """Dissimilarities from the queries to the prototypes, (n_query, K)."""
+        """Dissimilarities from the queries to the prototypes, (n_query, K).
+
+        X : queries of the kind that was fitted; with metric="precomputed" their dissimilarities (n_query, N) to all
+        """
         check_is_fitted(self)
         return self._dissimilarities(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Negative quantization error of X: -0.5 sum_i m_i min_j d(x_i, w_j). Higher is better."""
+        """Negative quantization error of X: -0.5 sum_i m_i min_j d(x_i, w_j). Higher is better.
+
+        X : the data, as `predict` takes them
+        y : ignored
+        sample_weight : (n_query,) weights m_i; None counts every point once
+        """
         check_is_fitted(self)
         G = self._dissimilarities(X)
         return -quantization_error(G, check_weights(sample_weight, len(G)))
@@ -129,6 +140,8 @@ class BaseMap(
         """Nearest prototype (n_query,) from dissimilarities D (n_query, K) of queries to the K prototypes alone.
 
         A new object costs K evaluations; the training set is not needed.
+
+        D : (n_query, K) dissimilarities from the queries to the prototypes, in their order
         """
         check_is_fitted(self)
         return check_queries(D, len(self.hits_), "prototype", type(self).__name__, self._signed).argmin(axis=1)

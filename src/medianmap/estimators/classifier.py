@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array, dia_array
 from scipy.sparse.linalg import splu
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
@@ -151,12 +151,18 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
             )
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """(n_query,) class of the nearest prototype: its largest share, the first class on ties."""
+        """(n_query,) class of the nearest prototype: its largest share, the first class on ties.
+
+        X : queries, as the `predict` of the map takes them
+        """
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """(n_query, n_classes) class shares of the nearest prototype."""
+        """(n_query, n_classes) class shares of the nearest prototype.
+
+        X : queries, as the `predict` of the map takes them
+        """
         check_is_fitted(self)
         return self.prototype_labels_[self.estimator_.predict(X)]
 
@@ -165,6 +171,10 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         y is what `fit` takes; of fuzzy labels the largest share counts. Points without label are left out, a class that
         no training point had counts as wrong.
+
+        X : the points, as `predict` takes them
+        y : their labels
+        sample_weight : weights of the points; None counts each once
         """
         proposed = self.predict_proba(X).argmax(axis=1)
         truth, labels = class_numbers(without_marks(y, self.unlabeled), len(proposed), self.classes_)
@@ -278,7 +288,8 @@ def spread_labels(trained: Trained) -> FloatArray:
     sums = W.sum(axis=1)
     W = (NEIGHBOURS * votes.unit / (sums.mean() or 1.0)) * W
     b = NEAREST * votes.unit
-    A = diags_array(n + W.sum(axis=1) + b) - W
+    diagonal = n + W.sum(axis=1) + b
+    A = dia_array((diagonal[None], [0]), shape=W.shape) - W  # diags_array is newer than the oldest SciPy that we take
     with limited(1):  # the same bits at any number of threads
         S = splu(A.tocsc()).solve(votes.V + b * votes.near)
     S = np.maximum(S, 0.0)

@@ -144,6 +144,9 @@ def save(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
     Exemplar objects (vectors, strings, bytes, arrays) are inside, so the loaded map predicts without the training data.
     A metric that is a Python function cannot be stored and is refused.
+
+    estimator : what was fitted.
+    path : the file to write; an earlier one is replaced.
     """
     if not is_stored(estimator):
         raise TypeError(f"save() stores the maps of this library, not a {type(estimator).__name__}.")
@@ -156,7 +159,10 @@ def save(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote; ValueError if the file is foreign, damaged or of a newer schema."""
+    """Read a model that `save` wrote; ValueError if the file is foreign, damaged or of a newer schema.
+
+    path : the file.
+    """
     header, members = MODEL.open(path)
     with members:
         try:

@@ -33,6 +33,7 @@ class BetaPath:
     accuracy : per labeling, "spread", "majority" and "learned", (B, S) on the points held out.
     quantization_error, agreement : (B,) of the fit to all data; agreement is the share of labelled points that have
         the class of their prototype, by the classifier's own labeling.
+    betas : (B,) from 1 downwards
     """
 
     betas: FloatArray
@@ -46,7 +47,10 @@ class BetaPath:
         return self.accuracy["majority"][0]
 
     def best_beta(self, labeling: str = "spread") -> float:
-        """The beta of highest mean accuracy, the largest on ties: the one that bends the map least."""
+        """The beta of highest mean accuracy, the largest on ties: the one that bends the map least.
+
+        labeling : "spread", "majority" or "learned": whose accuracy
+        """
         return float(self.betas[self.accuracy[labeling].mean(axis=1).argmax()])
 
     def as_records(self) -> NDArray[Any]:

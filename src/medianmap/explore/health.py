@@ -37,6 +37,8 @@ class Finding:
     level : "ok"; "note", legal and worth knowing; "warning", legal but probably not intended; "error", no map can use
         the matrix.
     value : numbers, text and None in plain dictionaries and lists, as JSON holds them.
+    name : what was looked at, for example "symmetric".
+    sentence : what was found, in words.
     """
 
     name: str
@@ -47,7 +49,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Health:
-    """All findings about dissimilarities (N, N); `print` it, or take `as_dict()`."""
+    """All findings about dissimilarities (N, N); `print` it, or take `as_dict()`.
+
+    n_points : N.
+    dtype : type of the entries.
+    seed : what the samples were drawn with.
+    findings : all of them; `health[name]` is the one of that name.
+    """
 
     n_points: int
     dtype: str

@@ -35,6 +35,8 @@ class KPath:
     epochs : (P,) epochs of the map.
     warm : (P,) whether it came from the exemplars of the K before rather than from a start of its own.
     prototypes : for every K the indices (K,) or vectors (K, M) of the map, as `init` takes them.
+    n_clusters : (P,) the K, ascending.
+    stability_of : "halves" or "restarts".
     """
 
     n_clusters: IntArray
@@ -52,6 +54,8 @@ class KPath:
 
         Both favour few well separated clusters, and the silhouette goes to 1 again as K nears the number of points.
         K that carry finer structure show as further peaks: look at the whole table.
+
+        by : "silhouette" or "stability"
         """
         check_choice(by, "by", SUGGESTIONS)
         values = np.where(self.n_clusters >= 2, getattr(self, by), np.nan)
@@ -60,7 +64,10 @@ class KPath:
         return int(self.n_clusters[np.nanargmax(values)])
 
     def is_largest(self, K: int) -> bool:
-        """Whether K is the largest of those tried, so that a larger one might be better still."""
+        """Whether K is the largest of those tried, so that a larger one might be better still.
+
+        K : one of `n_clusters`.
+        """
         return K == int(self.n_clusters[-1]) and len(self.n_clusters) > 1
 
     def as_records(self) -> NDArray[Any]:

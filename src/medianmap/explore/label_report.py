@@ -51,7 +51,7 @@ def label_report(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int 
 
     See Also
     --------
-    prototype_labels, suspected_mislabels, label_next : in `medianmap.explore.label_report`
+    medianmap.explore.label_report.prototype_labels : Share of each class per prototype.
 
     Examples
     --------

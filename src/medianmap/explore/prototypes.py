@@ -36,16 +36,23 @@ def lattice_of(model: Any) -> Lattice:
 
 @dataclass(frozen=True)
 class UMatrix:
-    """edges: records (a, b, dissimilarity), a < b touching neurons; means (K,): averages over a neuron's edges."""
+    """Dissimilarities between prototypes of neighbouring neurons.
+
+    edges : records (a, b, dissimilarity), a < b neurons that touch.
+    means : (K,) mean over the edges of each neuron.
+    """
 
     edges: NDArray[Any]
     means: FloatArray
 
 
 def u_matrix(lattice: Lattice, P: FloatArray) -> UMatrix:
-    """u(a, b) = (P[a, b] + P[b, a]) / 2 of neurons that touch, and its mean at each neuron; P (K, K).
+    """u(a, b) = (P[a, b] + P[b, a]) / 2 of neurons that touch, and its mean at each neuron.
 
     The only neuron of a map of one has the mean 0.
+
+    lattice : `lattice_` of a SOM.
+    P : (K, K) dissimilarities of its prototypes, see `prototype_dissimilarities`.
     """
     a, b = np.nonzero(np.triu(lattice.neighbors))
     u = symmetrized(P)[a, b]
@@ -57,7 +64,10 @@ def u_matrix(lattice: Lattice, P: FloatArray) -> UMatrix:
 
 
 def hit_map(model: Any) -> FloatArray:
-    """Weight of the points at each neuron: (rows, columns) for a SOM, (K,) for other maps."""
+    """Weight of the points at each neuron: (rows, columns) for a SOM, (K,) for other maps.
+
+    model : a fitted map, classifier or pass over patches.
+    """
     fitted = map_of(model)
     hits = np.asarray(fitted.hits_, np.float64)
     return hits.reshape(fitted.lattice_.shape) if hasattr(fitted, "lattice_") else hits
@@ -72,6 +82,9 @@ def class_shares(
     y : (N,) labels, -1, None or NaN where there is none, or (N, C) fuzzy ones.
 
     Rows sum to 1; a prototype without labelled points has a row of zeros.
+
+    n_prototypes : K.
+    sample_weight : (N,) weights of the points; None counts each once.
     """
     N = len(prototypes)
     m, labels = check_weights(sample_weight, N), as_label_vectors(y, N)
@@ -85,6 +98,8 @@ def mean_dissimilarity(points: NDArray[Any], n_prototypes: int, sample_weight: A
     """(K,) mean dissimilarity of the points at each prototype to it, NaN if there are none: how well it fits them.
 
     points : the table of `two_best`.
+    n_prototypes : K.
+    sample_weight : (N,) weights of the points; None counts each once.
     """
     m = check_weights(sample_weight, len(points))
     total = np.bincount(points["prototype"], weights=m, minlength=n_prototypes)
@@ -93,7 +108,10 @@ def mean_dissimilarity(points: NDArray[Any], n_prototypes: int, sample_weight: A
 
 
 def component_planes(model: Any) -> tuple[FloatArray, list[str]]:
-    """(K, M) coordinates of the prototypes of vector data, and the names of the M columns."""
+    """(K, M) coordinates of the prototypes of vector data, and the names of the M columns.
+
+    model : a fitted map of vectors.
+    """
     fitted: Any = map_of(model)
     W = fitted._exemplar_objects()
     if not (isinstance(W, np.ndarray) and W.ndim == 2):
@@ -108,7 +126,10 @@ def component_planes(model: Any) -> tuple[FloatArray, list[str]]:
 def topology_graph(points: NDArray[Any], sample_weight: Any = None) -> NDArray[Any]:
     """Records (a, b, count), a < b: how many points, by weight, have a and b as their two nearest prototypes.
 
-    Competitive Hebbian learning: every point joins its two nearest. points : the table of `two_best`.
+    Competitive Hebbian learning: every point joins its two nearest.
+
+    points : the table of `two_best`.
+    sample_weight : (N,) weights of the points; None counts each once.
     """
     m = check_weights(sample_weight, len(points))
     low = np.minimum(points["prototype"], points["second"])
@@ -121,9 +142,11 @@ def topology_graph(points: NDArray[Any], sample_weight: Any = None) -> NDArray[A
 
 @dataclass(frozen=True)
 class Superclusters:
-    """groups (K,): the group of each prototype, numbered from that of the first prototype; linkage (K - 1, 4): SciPy's.
+    """Groups of prototypes, from a tree of them.
 
     silhouettes : number of groups -> mean silhouette by weight of the prototypes, if the number was chosen by it.
+    groups : (K,) the group of each prototype, numbered from that of the first prototype.
+    linkage : (K - 1, 4) SciPy's.
     """
 
     groups: IntArray

@@ -68,6 +68,7 @@ def representatives(
         without replacement, from random numbers that `seed` and the cluster's place fix. Dissimilarities to the medoid,
         means and outliers are still of all members. None: no cluster is sampled.
     outlier_mads : see `far_members`
+    seed : what members of sampled clusters are drawn with
     on_progress : called as on_progress("dissimilarities", done, total) after every block
 
     Returns

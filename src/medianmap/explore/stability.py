@@ -60,6 +60,8 @@ def restart_stability(
     X : the training data. If a metric is expensive, compute its matrix once and pass metric="precomputed".
     n_points : size of the sample at most; `together` holds the square of it.
     random_state : seeds the starts and the sample; the estimator's own is not used.
+    n_restarts : how many maps.
+    sample_weight : (N,) weights of the points; None counts each once.
     """
     check_count(n_restarts, "n_restarts", at_least=2)
     check_count(n_points, "n_points")
@@ -160,6 +162,8 @@ class Uncertainty:
 
         1 / (1 + exp(-z)), z = a + b logit(stability of the prototype) + c ratio, fitted to the points. G is what
         `transform` gives, of new objects, too.
+
+        G : (n, K) dissimilarities to the prototypes.
         """
         nearest = two_nearest(np.asarray(G, np.float64))
         ratio = ratios(nearest.d, nearest.e)

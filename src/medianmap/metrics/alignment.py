@@ -237,7 +237,11 @@ class Scoring:
 def alignment_scores(a: Sequence[str], b: Sequence[str], *, n_jobs: int = 1, **params: Any) -> NDArray[np.float64]:
     """S (len(a), len(b)): the score of the best alignment of a[i] with b[l], global or local.
 
-    A gap of length k scores -(gap_open + (k - 1) gap_extend). Parameters as of the metric `alignment`.
+    A gap of length k scores -(gap_open + (k - 1) gap_extend).
+
+    a, b : sequences.
+    n_jobs : number of threads.
+    params : keyword arguments, as of the metric `alignment`: matrix, gap_open, gap_extend, mode ...
     """
     scoring = _scoring(params)
     packed_a, packed_b = scoring.coded(a, b)

@@ -17,7 +17,12 @@ Accepts: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Parameter:
-    """One keyword of a metric: what it is if not given, and one line about it."""
+    """One keyword of a metric: what it is if not given, and one line about it.
+
+    name : the keyword.
+    default : its value if it is not given.
+    meaning : one line about it.
+    """
 
     name: str
     default: Any
@@ -30,29 +35,44 @@ class Metric:
 
     An entry depends on its two objects and the parameters alone, never on the rest of the block. So a point
     has exactly the same dissimilarities in training and at prediction.
+
+    name : what it is asked for by.
+    block : the function; from objects as `prepare` leaves them.
+    symmetric : whether d(x, y) = d(y, x); a function of the parameters where it depends on them.
+    accepts : the kind of the objects.
+    summary : one line for people.
+    extra : the extra of medianmap that it needs.
+    threaded : whether it releases the interpreter, so that threads help.
+    allow_nan : whether vectors may have missing coordinates.
+    from_data : (objects, their weights, parameters given) -> parameters that the training data determine.
+    parameters : the keywords of `block`; if any are listed, others are refused.
+    prepare : prepare(list of objects, **params) -> the objects as `block` takes them; ValueError for what it cannot
+        compare.
+    own_threads : whether block(a, b, n_jobs=..., **params) uses threads of its own.
     """
 
     name: str
     block: Callable[..., NDArray[Any]]
-    symmetric: bool | Callable[[Mapping[str, Any]], bool]  # a function of the parameters where it depends on them
+    symmetric: bool | Callable[[Mapping[str, Any]], bool]
     accepts: Accepts
     summary: str = ""
     extra: str | None = None
-    threaded: bool = False  # releases the GIL, so row chunks on threads help
-    allow_nan: bool = False  # vectors may have missing coordinates
-    # (objects, their weights, parameters given) -> parameters that the training data determine
+    threaded: bool = False
+    allow_nan: bool = False
     from_data: Callable[[Any, NDArray[np.float64], Mapping[str, Any]], dict[str, Any]] | None = None
-    parameters: tuple[Parameter, ...] = ()  # if any are listed, others are refused
-    # prepare(list of objects, **params) -> the objects as `block` takes them; ValueError for what it cannot compare
+    parameters: tuple[Parameter, ...] = ()
     prepare: Callable[..., Any] | None = None
-    own_threads: bool = False  # block(a, b, n_jobs=..., **params) uses threads of its own
+    own_threads: bool = False
 
 
 _REGISTRY: dict[str, Metric] = {}
 
 
 def register(metric: Metric) -> Metric:
-    """Make a metric available under its name; ValueError if the name is taken."""
+    """Make a metric available under its name; ValueError if the name is taken.
+
+    metric : the metric; `metric.name` is how it is asked for from now on.
+    """
     if metric.name in _REGISTRY or metric.name == "precomputed":
         raise ValueError(f"A metric named {metric.name!r} exists already; choose another name.")
     _REGISTRY[metric.name] = metric

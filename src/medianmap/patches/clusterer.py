@@ -259,25 +259,44 @@ class PatchClusterer(
             return one_pass.estimate_pass(settings, data, evaluations)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
-        """`labels_` of a pass over X, (N,)."""
+        """`labels_` of a pass over X, (N,).
+
+        X : the data, as `fit` takes them, but no stream
+        y : ignored
+        sample_weight : (N,) weights of the points; None counts each once
+        """
         refuse_stream(X, "call fit, then predict on a second stream or in parts")
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if self.compute_labels else self.predict(X)
 
     def predict(self, X: Any) -> IntArray:
-        """Nearest prototype of each query, (n_query,); see the map's `predict`."""
+        """Nearest prototype of each query, (n_query,); see the map's `predict`.
+
+        X : queries, as the `predict` of the map takes them
+        """
         return self._answering_map.predict(X)
 
     def transform(self, X: Any) -> FloatArray:
-        """Dissimilarities from the queries to the prototypes, (n_query, K)."""
+        """Dissimilarities from the queries to the prototypes, (n_query, K).
+
+        X : queries, as the `predict` of the map takes them
+        """
         return self._answering_map._dissimilarities(X)  # not the map's transform(): that may return a frame
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Negative quantization error of X."""
+        """Negative quantization error of X.
+
+        X : the data, as `predict` takes them
+        y : ignored
+        sample_weight : (n_query,) weights m_i; None counts every point once
+        """
         return self._answering_map.score(X, sample_weight=sample_weight)
 
     def assign(self, D: Any) -> IntArray:
-        """Nearest prototype (n_query,) from dissimilarities D (n_query, K) to the K prototypes."""
+        """Nearest prototype (n_query,) from dissimilarities D (n_query, K) to the K prototypes.
+
+        D : (n_query, K) dissimilarities from the queries to the prototypes, in their order
+        """
         return self._answering_map.assign(D)
 
     @contextmanager

@@ -129,7 +129,15 @@ def assigned_lines(
     model: Any, X: Any, *, ids: Iterable[Any] | None = None, block: int = 8192, n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Iterator[str]:  # fmt: skip
-    """The table of `assign_all` line by line, as the objects come; the names of the columns with the first block."""
+    """The table of `assign_all` line by line, as the objects come; the names of the columns with the first block.
+
+    model : a fitted map, classifier or pass over patches.
+    X : objects, as its `predict` takes them, or a stream of them.
+    ids : their names; None takes those that X carries, or numbers.
+    block : objects that are compared at a time.
+    n_jobs : threads, by default those of the map.
+    on_progress : called as on_progress("assignment", done, total or None) after every block.
+    """
     check_count(block, "block")
     check_n_jobs(n_jobs)
     answers = Answers(model)
@@ -344,6 +352,8 @@ def two_best(
     groups : (K,) the group of each prototype; None takes those of `groups_of`.
     n_jobs : threads, by default those of the map.
     on_progress : called as on_progress("assignment", done, total or None) after every block.
+    model : a fitted map, classifier or pass over patches.
+    X : objects, as its `predict` takes them.
     """
     fitted = map_of(model)
     groups = groups_of(model, X) if groups is None else groups
@@ -371,7 +381,9 @@ def remember(
 ) -> None:
     """Keep with a fitted map what is usual among its training points, so that `assign_all` can judge new objects.
 
-    X : the training data. y : (N,) their classes, None where a point has none: each prototype remembers the majority.
+    model : a fitted map, classifier or pass over patches.
+    X : the training data.
+    y : (N,) their classes, None where a point has none: each prototype remembers the majority.
     points, groups : the table of `two_best` of the training data, made with these groups, in the place of X.
 
     It becomes the attribute `usual_` of the map, see `usual_among`, and is stored with it; majority and majority_share

@@ -48,6 +48,7 @@ def prototype_dissimilarities(model: Any, X: Any = None) -> FloatArray:
     """P[j, l] = d(w_j, w_l) (K, K), row: as a data point, column: as a prototype; squared distances for batch maps.
 
     X : the training data of a map of metric="precomputed", in any form that it takes; other maps hold their prototypes.
+    model : a fitted map, classifier or pass over patches.
     """
     fitted: Any = map_of(model)
     with limited(fitted.n_jobs):

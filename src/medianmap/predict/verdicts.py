@@ -143,8 +143,9 @@ def judged(points: NDArray[Any], pairs: Source | None = None) -> NDArray[Any]:
     border_score = d(x, nearest prototype) / d(x, nearest prototype of another group). border: it is 0.9 or more, and
     of the highest twentieth, ties included.
 
-    points : the table of `two_best`. pairs : all dissimilarities (N, N) of the points; where they would have to be
-    computed or asked for, distances to prototypes do.
+    points : the table of `two_best`.
+    pairs : all dissimilarities (N, N) of the points; where they would have to be computed or asked for, distances to
+        prototypes do.
     """
     if pairs is None or isinstance(pairs, ComputedSource | ExpensiveSource):
         K = 1 + int(max(points["prototype"].max(), points["second"].max()))
@@ -178,7 +179,8 @@ def border_cut(scores: FloatArray) -> float:
 def border_points(points: NDArray[Any], at_least: float | None = None) -> NDArray[Any]:
     """Records of points between two groups of the map, the nearest to both first.
 
-    points : the table of `two_best`. at_least : the border score from which on; None: that of `border_cut`.
+    points : the table of `two_best`.
+    at_least : the border score from which on; None: that of `border_cut`.
     """
     score = border_scores(points)
     least = border_cut(score) if at_least is None else check_nonnegative(at_least, "at_least")
@@ -189,7 +191,11 @@ def border_points(points: NDArray[Any], at_least: float | None = None) -> NDArra
 def outliers(points: NDArray[Any], cutoff: float = OUTLIER_SCORE, pairs: Source | None = None) -> NDArray[Any]:
     """Records point, prototype, dissimilarity, score of the points whose outlier score is above the cutoff.
 
-    The most unusual come first. points : the table of `two_best`. pairs : all dissimilarities. See `judged`.
+    The most unusual come first; see `judged`.
+
+    points : the table of `two_best`.
+    cutoff : the score beyond which a point is an outlier.
+    pairs : all dissimilarities.
     """
     check_nonnegative(cutoff, "cutoff")
     score = judged(points, pairs)["outlier_score"]

@@ -174,18 +174,22 @@ def read(
 
     Parameters
     ----------
+    path : the file.
     format : one of FORMATS; by default what the name says, then the contents.
     kind : "strings", "vectors", "series", "table" (numbers, categories, missing values), "matrix" or "similarity", for
         formats that can hold several (table, npy, npz, anndata).
     id, label, string : columns of a table, by name or position from 0. For sequences, label is a word of the header
         (1 is the word after the id) or a function of the header; for AnnData a column of obs.
     columns : the coordinates of a table of vectors, or (from, to, value) of a pair table.
-    header : whether a table starts with a line of names. delimiter : "," ";" tab, " " (blanks), "" (lines).
+    header : whether a table starts with a line of names.
+    delimiter : "," ";" tab, " " (blanks), "" (lines).
     encoding : of text, UTF-8 by default.
-    alphabet : "dna", "rna", "protein" or the letters allowed. allow_empty : strings without letters are meant.
+    alphabet : "dna", "rna", "protein" or the letters allowed.
+    allow_empty : strings without letters are meant.
     key : which array of a .npz or AnnData.
     names : "relaxed" or "strict" names of PHYLIP.
-    ids : which objects of a pair table, in which order. score : "bitscore" (default), "pident" or "evalue" of m8.
+    ids : which objects of a pair table, in which order.
+    score : "bitscore" (default), "pident" or "evalue" of m8.
     similarity : how similarities become dissimilarities: "1-s", "1-s/100", "max-s", "-log", "normalized"
         (1 - s_ab / sqrt(s_aa s_bb)), "kernel" (s_aa + s_bb - 2 s_ab; "kernel-clip", "kernel-flip" and "kernel-shift"
         without negative eigenvalues) or a function of an array. Required for m8.
@@ -209,6 +213,7 @@ def iter_records(path: str | PathLike[str], *, format: str | None = None, **opti
 
     format, options : as for `read`. Ids are not compared with each other: that would mean keeping them all. There may
     be any number of records, unless max_objects is given.
+    path : the file, plain or .gz, or "-" for standard input.
     """
     limits, asked = limits_in(options), options.get("max_objects")
     options = {name: value for name, value in options.items() if value is not None and name not in LIMITS}

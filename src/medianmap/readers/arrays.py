@@ -189,8 +189,13 @@ def from_anndata(
     """`data.obsp[key]` as a Matrix or `data.obsm[key]` as vectors, whichever has the key; key="X": `data.X` as vectors.
 
     Without `key` the only one of them is taken, `data.X` where there is no other.
-    label : a column of `data.obs`. An entry that a sparse `obsp` does not store is a missing pair, not a zero: graphs
-    of nearest neighbours leave most pairs out.
+    label : a column of `data.obs`; an entry that a sparse `obsp` does not store is a missing pair, not a zero: graphs
+        of nearest neighbours leave most pairs out.
+    data : an AnnData.
+    key : the name in `obsp` or `obsm`.
+    kind : "matrix" (obsp) or "vectors" (obsm), where the key is in both.
+    name : what messages call the data.
+    rules : similarity, missing, symmetrize and symmetric, as for `read`.
     """
     if kind not in (None, "matrix", "vectors"):
         raise ValueError(f"kind is {kind!r}; AnnData holds a 'matrix' (obsp) or 'vectors' (obsm).")

@@ -38,6 +38,8 @@ def read_clusters(path: str | PathLike[str]) -> Clusters:
 
     The contents say which of the two it is. Clusters of a table are called "0", "1", .. in the order in which they
     first occur, those of a .clstr file as the file calls them.
+
+    path : the file.
     """
     with opening(path) as opened:
         first = next((line for line in opened.sample() if line.strip()), "")
@@ -53,6 +55,8 @@ def read_ids(path: str | PathLike[str]) -> list[str]:
     representatives of a .clstr file.
 
     So the two-column table of MMseqs2 or Foldseek gives its representatives, too.
+
+    path : the file.
     """
     with opening(path) as opened:
         first = next((line for line in opened.sample() if line.strip()), "")

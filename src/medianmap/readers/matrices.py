@@ -139,7 +139,12 @@ def _square(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
 
 
 def write_phylip(path: Target, D: Any, ids: Sequence[str] | None = None) -> None:
-    """A square PHYLIP matrix with relaxed names; D is anything that `as_dissimilarity` takes."""
+    """A square PHYLIP matrix with relaxed names.
+
+    path : the file to write, whole or not at all; packed where the name ends in .gz.
+    D : anything that `as_dissimilarity` takes.
+    ids : N names; None takes those of D, or numbers.
+    """
     source, names = _named(D, ids)
     bad = next((name for name in names if not name or any(c.isspace() for c in name)), None)
     if bad is not None:
@@ -148,14 +153,24 @@ def write_phylip(path: Target, D: Any, ids: Sequence[str] | None = None) -> None
 
 
 def write_lsmat(path: Target, D: Any, ids: Sequence[str] | None = None) -> None:
-    """A scikit-bio / QIIME matrix: separated by tabs, with ids above and at the left."""
+    """A scikit-bio / QIIME matrix: separated by tabs, with ids above and at the left.
+
+    path : the file to write, whole or not at all; packed where the name ends in .gz.
+    D : anything that `as_dissimilarity` takes.
+    ids : N names; None takes those of D, or numbers.
+    """
     source, names = _named(D, ids)
     _refuse_unwritable(names, "lsmat")
     _write_rows(path, source, names, "".join(f"\t{name}" for name in names) + "\n", "\t")
 
 
 def write_pairs(path: Target, D: Any, ids: Sequence[str] | None = None) -> None:
-    """Three columns separated by tabs: from, to, value; all N^2 pairs, both directions and the diagonal."""
+    """Three columns separated by tabs: from, to, value; all N^2 pairs, both directions and the diagonal.
+
+    path : the file to write, whole or not at all; packed where the name ends in .gz.
+    D : anything that `as_dissimilarity` takes.
+    ids : N names; None takes those of D, or numbers.
+    """
     source, names = _named(D, ids)
     _refuse_unwritable(names, "a pair table")
     with atomic(path) as plain, packed(plain, path) as file:

@@ -291,7 +291,13 @@ class _Rejoined(io.RawIOBase):
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One object of a stream: its id, the object (a string, a vector (M,) or a row), its label and its description."""
+    """One object of a stream: its id, the object (a string, a vector (M,) or a row), its label and its description.
+
+    id : the name.
+    object : a string, a vector (M,) or a row of a table.
+    label : the class, where there is one.
+    description : what follows the id.
+    """
 
     id: str
     object: Any
@@ -330,7 +336,12 @@ class Records:
         self, metric: str | Callable[[Any, Any], float], *, metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> Source:  # fmt: skip
-        """The objects under a metric, with their ids, as every median map accepts them."""
+        """The objects under a metric, with their ids, as every median map accepts them.
+
+        metric : a name or a function of two objects.
+        metric_params : keyword arguments of the metric.
+        n_jobs : number of threads; None uses what BLAS may use.
+        """
         return as_dissimilarity(self.objects, metric, metric_params=metric_params, ids=self.ids, n_jobs=n_jobs)
 
 
@@ -338,7 +349,10 @@ class Records:
 class Matrix:
     """Dissimilarities D (N, N), row = data point, column = candidate, or a SciPy condensed vector, with N ids.
 
-    D is a memory map where the file is an uncompressed .npy; ids is None where the file has none.
+    ids : N names; None where the file has none.
+    D : the dissimilarities; a memory map where the file is an uncompressed .npy.
+    labels : N classes, where the file has them and they were asked for.
+    note : what was guessed on reading, in words; empty if nothing was.
     """
 
     ids: list[str] | None

@@ -53,9 +53,12 @@ ROUNDING = 1e-12
 class Arranged:
     """Exemplars on a lattice, in the order of its neurons.
 
-    medoid_indices (K,) : the data points that are the exemplars. labels (N,) : the neuron nearest to each point.
-    topographic_error : share of the points whose two nearest exemplars do not touch. far_order : r, how well the
-    dissimilarities between exemplars go with their distances on the lattice. before : both, of the order as given.
+    medoid_indices (K,) : the data points that are the exemplars.
+    labels (N,) : the neuron nearest to each point.
+    far_order : r, how well the dissimilarities between exemplars go with their distances on the lattice.
+    before : both, of the order as given.
+    topographic_error : share of the points whose two nearest exemplars do not touch.
+    lattice : the lattice, with the `positions` of its neurons.
     """
 
     medoid_indices: IntArray

@@ -33,7 +33,13 @@ def turns(n: int, rng: np.random.Generator) -> IntArray:
 
 @dataclass(frozen=True)
 class Swapped:
-    """Exemplars (K,) after `n_swaps` accepted exchanges, their loss, and whether no exchange can lower it further."""
+    """Exemplars (K,) after `n_swaps` accepted exchanges, their loss, and whether no exchange can lower it further.
+
+    medoids : (K,) the data points that are the exemplars.
+    n_swaps : accepted exchanges.
+    loss : what was lowered, at the end.
+    converged : whether no exchange lowers it further.
+    """
 
     medoids: IntArray
     n_swaps: int

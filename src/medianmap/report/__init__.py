@@ -33,7 +33,10 @@ class Report:
         return render(self.content)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all; compressed where the name ends in .gz."""
+        """Write the page to a file, whole or not at all; compressed where the name ends in .gz.
+
+        path : the file to write.
+        """
         from ..utils.files import write_text
 
         write_text(path, self.html)

@@ -26,7 +26,10 @@ MOST_NAMES = 8
 
 
 def summary_html(model: Any) -> str:
-    """The facts and the picture of a fitted map, classifier or pass over patches; empty where it is not fitted."""
+    """The facts and the picture of a fitted map, classifier or pass over patches; empty where it is not fitted.
+
+    model : any estimator of medianmap.
+    """
     try:
         check_is_fitted(model)
         facts = summarize(model)

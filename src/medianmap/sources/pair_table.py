@@ -97,6 +97,10 @@ class PairTable(OwnSource, ABC):
         return len(self.ids), len(self.ids)
 
     def block(self, rows: Index, cols: Index) -> FloatArray:
+        """D[rows, cols], read from the table.
+
+        rows, cols : slices, or arrays of places of points.
+        """
         every = np.arange(len(self.ids))
         i, place_of_i = np.unique(every[rows], return_inverse=True)
         l, place_of_l = np.unique(every[cols], return_inverse=True)

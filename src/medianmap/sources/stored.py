@@ -63,6 +63,8 @@ def write_store(
     """Copy any source of dissimilarities into a store at `path`, panel by panel; returns the store, opened.
 
     metric, parameters : where the dissimilarities come from, for the record.
+    path : the file to write, NAME.npy; ids and origin go into NAME.npy.json beside it.
+    source : any source of dissimilarities.
     """
     path = Path(path)
     sidecar = Sidecar(
@@ -83,7 +85,10 @@ def write_store(
 
 
 def open_store(path: str | PathLike[str]) -> DenseSource:
-    """The matrix as a memory map, with ids and symmetry from its sidecar: no pass over the entries is made."""
+    """The matrix as a memory map, with ids and symmetry from its sidecar: no pass over the entries is made.
+
+    path : the .npy file.
+    """
     path = Path(path)
     if not sidecar_path(path).exists():
         refuse_unfinished(path)

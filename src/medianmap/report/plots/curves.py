@@ -59,7 +59,11 @@ class TrainingDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Any = None) -> Self:
-        """Draw the history of a fitted map; a pass over patches keeps none."""
+        """Draw the history of a fitted map; a pass over patches keeps none.
+
+        model : a fitted map.
+        ax : matplotlib axes to draw on; None makes a new figure.
+        """
         history = getattr(map_of(model), "history_", None)
         if history is None:
             raise ValueError("A pass over patches keeps no history; draw a map that was fitted at once.")
@@ -108,6 +112,13 @@ class BetaPathDisplay(Display):
         """Compute the path of a classifier, or of several by name, and draw; params go to `beta_path` (cv, ...).
 
         Several are compared on the same splits if `cv` is deterministic.
+
+        classifier : a PrototypeClassifier, or a dictionary of several by name.
+        X : the data.
+        y : (N,) labels.
+        betas : the beta to compare.
+        ax : matplotlib axes to draw on; None makes a new figure.
+        params : keyword arguments of `beta_path`.
         """
         if not isinstance(classifier, Mapping):
             classifier = {type(classifier.estimator).__name__: classifier}
@@ -149,11 +160,21 @@ class KPathDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, n_clusters: Sequence[int], *, ax: Any = None, **params: Any
     ) -> Self:
-        """Compute the path of a map and draw it; params go to `k_path` (n_restarts, stability, ...)."""
+        """Compute the path of a map and draw it; params go to `k_path` (n_restarts, stability, ...).
+
+        estimator : the map.
+        X : the data.
+        n_clusters : the K to compare.
+        ax : a list of matplotlib axes, one for each panel; None makes a new figure.
+        params : keyword arguments of `k_path`.
+        """
         return cls(k_path(estimator, X, n_clusters, **params)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, a list of axes, one for each panel; or on a new figure."""
+        """Draw on `ax`, a list of axes, one for each panel; or on a new figure.
+
+        ax : the axes; None makes a figure.
+        """
         panels = self._panels()
         if ax is None:
             plt = require("matplotlib.pyplot", "plot", "Drawing")
@@ -225,7 +246,14 @@ class WidthFrontDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, widths: Sequence[float] = WIDTHS, *, ax: Any = None, **params: Any
     ) -> Self:
-        """Compute the front of a SOM and draw it; params go to `width_front` (neighborhoods, warm, ...)."""
+        """Compute the front of a SOM and draw it; params go to `width_front` (neighborhoods, warm, ...).
+
+        estimator : a SOM.
+        X : the data.
+        widths : the end widths to compare.
+        ax : matplotlib axes to draw on; None makes a new figure.
+        params : keyword arguments of `width_front`.
+        """
         return cls(width_front(estimator, X, widths, **params)).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:

@@ -103,6 +103,7 @@ class MapDisplay(LatticeDisplay):
         n_groups : number of superclusters; None finds one.
         torn : whether to join neurons that do not touch but are the two nearest of some points: where the map is torn.
         points : the table of `two_best`, where it is computed already.
+        ax : matplotlib axes to draw on; None makes a new figure.
         """
         check_choice(color, "color", COLORS)
         lattice, hits = views.lattice_of(model), np.asarray(map_of(model).hits_, np.float64)
@@ -196,6 +197,9 @@ class UMatrixDisplay(LatticeDisplay):
         """Compute and draw; X, the training data, is needed only by maps of metric="precomputed" and for torn=True.
 
         torn, points : as for `MapDisplay`.
+        model : a fitted SOM, or a PatchClusterer or PrototypeClassifier of one.
+        X : the training data.
+        ax : matplotlib axes to draw on; None makes a new figure.
         """
         lattice, links = views.lattice_of(model), _torn_links(model, X, points) if torn else None
         return cls(lattice, views.u_matrix(lattice, views.prototype_dissimilarities(model, X)), links).plot(ax=ax)
@@ -254,6 +258,11 @@ class TopologyDisplay(shapes.Display):
 
         Squared distances, those of batch maps and of metric="sqeuclidean", are laid out by their roots.
         points : the table of `two_best`, where it is computed already.
+        model : any fitted map.
+        X : its data.
+        y : (N,) labels of X.
+        names : K texts beside the prototypes.
+        ax : matplotlib axes to draw on; None makes a new figure.
         """
         fitted: Any = map_of(model)
         points = two_best(model, X) if points is None else points

@@ -39,7 +39,10 @@ class Display:
     _size: tuple[float, float] = (6, 4)  # inches of a new figure, width and height
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure.
+
+        ax : matplotlib axes to draw on; None makes a new figure.
+        """
         plt = require("matplotlib.pyplot", "plot", "Drawing")
         ax = plt.subplots(figsize=self._size, layout="constrained")[1] if ax is None else ax
         self._draw(ax)
