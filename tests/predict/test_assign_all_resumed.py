@@ -113,7 +113,7 @@ def test_what_is_done_is_not_computed_again(tmp_path, monkeypatch):
     with pytest.raises(Stop):
         assign_all(model, X, tmp_path / "out.tsv", block=10, on_progress=stop_after(60))
     judged = []
-    monkeypatch.setattr(module, "two_nearest", lambda G: judged.append(len(G)) or two_nearest(G))
+    monkeypatch.setattr(module, "two_nearest", lambda G, *more: judged.append(len(G)) or two_nearest(G, *more))
     done = assign_all(model, X, tmp_path / "out.tsv", block=10)
     assert sum(judged) == 40
     assert done.n_resumed == 60
