@@ -56,6 +56,9 @@ def prepared(tmp_path_factory):
         patch.chdir(folder)
         assert run("fit", "globins.fasta", "--metric", "edit", "--grid", "3x3", "--epochs", "5", "-q", "-o", "map") == 0
         assert run("demo", "--grid", "2x3", "-q") == 0
+        for folder_, metric in (("by-alignment", "alignment"), ("by-kmers", "kmer")):
+            more = ["--metric", metric, "--grid", "2x2", "--epochs", "3", "-q", "--no-report"]
+            assert run("fit", "globins.fasta", *more, "-o", folder_) == 0
     save(MedianSOM((3, 3), metric="edit", random_state=0).fit(strings), folder / "model.mmap")
     return folder
 

@@ -68,7 +68,7 @@ def test_a_som_of_vectors_has_every_picture(what, here, capsys):
     assert told.out == f"Wrote out.svg: {what} of BatchSOM\n"
     root = ElementTree.parse(here / "out.svg").getroot()
     words = {text.text.strip() for text in root.iter("{http://www.w3.org/2000/svg}text") if text.text}
-    expected = {"hits": "points at the neuron", "labels": "b", "component": "x1", "training": "epoch",
+    expected = {"hits": "points at the neuron (root scale)", "labels": "b", "component": "x1", "training": "epoch",
                 "quality": "mean dissimilarity to the exemplar", "superclusters": "supercluster 1",
                 "u-matrix": "dissimilarity of neighbouring exemplars"}  # fmt: skip
     assert what not in expected or expected[what] in words

@@ -120,9 +120,9 @@ def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(words, capsys, monkeypat
 
 
 def test_how_long_a_file_is(put):
-    assert length_of(put("a.fasta", ">x\nAC\nGT\n>y\nA\n"), "fasta") == 2
-    assert length_of(put("a.fastq", "@x\nAC\n+\nII\n@y\nA\n+\nI\n"), "fastq") == 2
-    assert length_of(put("a.txt", "one\ntwo\nthree\n"), "table") == 3
+    assert length_of(put("a.fasta", ">x\nAC\nGT\n>y\nA\n"), "fasta", {}) == 2
+    assert length_of(put("a.fastq", "@x\nAC\n+\nII\n@y\nA\n+\nI\n"), "fastq", {}) == 2
+    assert length_of(put("a.txt", "one\ntwo\nthree\n"), "table", {}) == 3
 
 
 def test_standard_input(words, monkeypatch):

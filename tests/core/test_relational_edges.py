@@ -77,8 +77,10 @@ def test_a_float32_matrix_at_the_ends_of_its_range_is_multiplied_in_float64(larg
 def test_all_entries_at_the_largest_float32_do_not_become_infinite():
     D = np.full((300, 300), np.finfo(np.float32).max)
     np.fill_diagonal(D, 0.0)
-    P = coefficients(np.random.default_rng(0), 4, 300, 0.9)
-    assert np.isfinite(RelationalSpace(as_dissimilarity(D)).distances(P)).all()
+    for method in METHODS:
+        fitted = estimator(method, 4, RELATIONAL, metric="precomputed", random_state=0).fit(D.astype(np.float32))
+        assert np.isfinite(fitted.transform(D)).all()
+        assert np.isfinite(fitted.history_["cost"]).all()
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5])

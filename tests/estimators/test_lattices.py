@@ -73,7 +73,7 @@ def test_from_the_fit_to_the_loaded_model(name, kind, tmp_path):
     assert ("at given distances" if graph else " x ".join(map(str, shape))) in som._repr_html_()
 
     text = map_text(summarize(som, X, y=Y)).plain
-    assert re.findall(r"layer \d", text) == (["layer 1", "layer 2"] if len(shape) == 3 else [])
+    assert re.findall(r"layer \d", text) == (["layer 0", "layer 1"] if len(shape) == 3 else [])
     shown = [int(n) for n in re.findall(r"[ab] (\d+)", text)]
     assert shown == [int(n) for n in som.hits_ if n]  # all neurons, in their order
 

@@ -97,7 +97,7 @@ def test_commands_on_a_map_of_a_matrix(tmp_path, monkeypatch, capsys):
     model = RelationalSOM((2, 2), metric="precomputed", random_state=0).fit(read("D.phy").source())
     save(model, "m.mmap")
     assert run("info", "m.mmap") == 0
-    assert "RelationalSOM, 4 prototypes" in capsys.readouterr().out
+    assert "RelationalSOM, 4 neurons" in capsys.readouterr().out
     # Columns that carry the ids of the exemplars are no dissimilarities to combinations.
     for file in ("D.phy", "D.tsv"):
         assert run("predict", "m.mmap", file, "-o", "p.tsv") == 0

@@ -196,7 +196,7 @@ def test_the_missing_extra_is_one_sentence(monkeypatch):
 
     monkeypatch.setattr(extras, "import_module", nothing)
     monkeypatch.setattr(simd, "available", lambda: False)
-    simd._named_matrix.cache_clear()
+    simd.named_matrix.cache_clear()
     MedianKMeans(1, metric="alignment").fit(["HEAG"])  # BLOSUM62 and a compiled loop need no extra
     with pytest.raises(ModuleNotFoundError, match=r"'PAM30' needs Bio; .* pip install 'medianmap\[bio\]'"):
         MedianKMeans(1, metric="alignment", metric_params={"matrix": "PAM30"}).fit(["HEAG"])

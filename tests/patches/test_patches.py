@@ -259,8 +259,8 @@ def test_a_som_keeps_its_orientation_from_patch_to_patch(rng):
 
 def test_shuffling_takes_another_order_and_keeps_places(rng):
     X = np.sort(rng.normal(size=(400, 1)), axis=0)
-    sorted_ = PatchClusterer(MedianKMeans(5, random_state=0), 50).fit(X)
-    shuffled = PatchClusterer(MedianKMeans(5, random_state=0), 50, shuffle=True).fit(X)
+    sorted_ = PatchClusterer(MedianKMeans(5, random_state=0), 50, merge="sequential").fit(X)
+    shuffled = PatchClusterer(MedianKMeans(5, random_state=0), 50, merge="sequential", shuffle=True).fit(X)
     np.testing.assert_array_equal(shuffled.cluster_centers_, X[shuffled.medoid_indices_])
     assert shuffled.quantization_error_ < sorted_.quantization_error_
 

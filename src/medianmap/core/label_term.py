@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,7 +10,7 @@ from scipy.sparse import csr_array
 from ..search.frame import Weights
 from ..sources.base import FloatArray, IntArray, panels
 from ..utils.kernels import kernel
-from ..utils.threads import run_chunks
+from ..utils.threads import computed_once, run_chunks
 from .labels import LabelVectors
 
 
@@ -60,7 +59,7 @@ class LabelTerm:
         """Whether the next assignment sees the same labels."""
         return self.beta == 1.0 or bool(np.array_equal(before, after))
 
-    @cached_property
+    @computed_once
     def distinct_labels(self) -> tuple[FloatArray, IntArray]:
         """Distinct label vectors (U, C), and which of them each point has, (N,); -1 without label."""
         distinct, inverse = np.unique(self.labels.y[self.labels.known], axis=0, return_inverse=True)
@@ -68,7 +67,7 @@ class LabelTerm:
         code[self.labels.known] = inverse.ravel()
         return distinct, code
 
-    @cached_property
+    @computed_once
     def _rows(self) -> csr_array:
         """The label vectors without their zeros: a hard label is one entry, no label is none."""
         return csr_array(self.labels.y)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..utils.checks import check_choice, check_count, check_flag
+from ..utils.threads import computed_once
 from .plane import layout
 
 # Products of smaller weights with small dissimilarities would be subnormal: slow, and without a relative error bound.
@@ -73,13 +73,13 @@ class Lattice:
         """Whether neurons are in rows and columns, and nothing else."""
         return len(self.shape) == 2
 
-    @cached_property
+    @computed_once
     def _codes(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """The few different distances, and which of them each pair has."""
         values, codes = np.unique(self.distances, return_inverse=True)
         return values, codes.reshape(self.distances.shape)
 
-    @cached_property
+    @computed_once
     def _codes_falling(self) -> NDArray[np.intp]:
         """The codes of each row, the largest distance first."""
         return np.sort(self._codes[1], axis=1)[:, ::-1].copy()
@@ -101,7 +101,7 @@ class Lattice:
     def diameter(self) -> float:
         return float(self.distances.max())
 
-    @cached_property
+    @computed_once
     def neighbors(self) -> NDArray[np.bool_]:
         """(K, K): True where two neurons touch."""
         if self.places is None:
@@ -109,12 +109,12 @@ class Lattice:
         # The nearest non-neighbours are at sqrt(2) (rectangular) or sqrt(3) (hexagonal).
         return (self.distances > 0) & (self.distances < 1.2)
 
-    @cached_property
+    @computed_once
     def coordinates(self) -> NDArray[np.float64]:
         """(K, 2 or 3) points whose distances are about those of the neurons; on a torus, cut open."""
         return self.positions if self.places is None else self.places
 
-    @cached_property
+    @computed_once
     def positions(self) -> NDArray[np.float64]:
         """(K, 2) where neurons are drawn, one step apart: in their rows; layers beside each other; given distances laid
         out in the plane (`plane.layout`), so that half of the neurons have another within one step."""

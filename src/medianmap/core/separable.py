@@ -10,7 +10,6 @@ step, and then the rows are added up. No term is negative, so the sums are a scr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..search.screens import F32, SMALLEST, Bounded, rounding
 from ..sources.base import FloatArray, panels
-from ..utils.threads import limited, run_chunks
+from ..utils.threads import computed_once, limited, run_chunks
 from .neighborhood import Lattice, h
 
 # Points per chunk: what lies between the two sums then stays in the second-level cache.
@@ -43,7 +42,7 @@ class Factors:
         rows, cols = self.lattice.shape
         return SMALL_COST * (2 * cols + rows) * rows * cols * n
 
-    @cached_property
+    @computed_once
     def _parts(self) -> tuple[F32, F32, F32]:
         """X, Y, share. Small ones are left out, which only lowers a sum."""
         rows, cols = self.lattice.shape

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -30,7 +29,7 @@ from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to,
 from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows
 from ..sources.checks import ScaledSource
 from ..utils.kernels import kernel
-from ..utils.threads import limited, run_chunks
+from ..utils.threads import computed_once, limited, run_chunks
 from .field_combinations import TINY, TOLERANCE, FieldCombinations, combined, field_distances, field_sums
 
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.
@@ -236,7 +235,7 @@ class MedianSpace(_OnSource):
     def perturbed(self, G: FloatArray, rng: np.random.Generator) -> FloatArray:
         return G if self.collisions != "noise" else np.asfortranarray(G * (1 + NOISE * rng.random(G.shape)))
 
-    @cached_property
+    @computed_once
     def search(self) -> Search:
         """One for the whole fit, since a search may learn from epoch to epoch."""
         return make_search(self.strategy, self.source, self.n_jobs)
@@ -290,7 +289,7 @@ class RelationalSpace(_OnSource):
         ]
         return int(np.concatenate(differ).sum())
 
-    @cached_property
+    @computed_once
     def _sums(self) -> FieldSums:
         """One for the whole fit: block sums change by the points that change their field."""
         return field_sums(self.source, self.n_jobs)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from ..predict.verdicts import ratios
 from ..sources.base import FloatArray, IntArray, panels, rows_per_panel
 from ..utils.checks import check_count
 from ..utils.files import table
-from ..utils.threads import step
+from ..utils.threads import computed_once, step
 from .refits import check_data, refits
 
 # Weight of what is known of all points beside the resamples of one, in resamples, at least and at most.
@@ -141,7 +140,7 @@ class Uncertainty:
     def n_resamples(self) -> int:
         return len(self.runs)
 
-    @cached_property
+    @computed_once
     def memberships(self) -> FloatArray:
         """(N, K) probability of each prototype: the point's own has its confidence, the others share the rest as they
         did in the resamples; where there was no other, the second nearest has it."""

@@ -142,7 +142,7 @@ def logos(
     """
     cells = np.zeros(MOST_ALIGNED, np.int64)  # of the alignments with the m-th members
     for w, own in zip(exemplars, members, strict=True):
-        cells[: len(own)] += [len(w) * len(each) for each in own[:MOST_ALIGNED]]
+        cells[: len(own)] += np.array([len(w) * len(each) for each in own[:MOST_ALIGNED]], np.int64)
     most = int((np.cumsum(cells) <= ALL_CELLS).sum())
     if most < LEAST_ALIGNED:
         return None

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,9 +17,10 @@ from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray, Source, columns, panels, rows_per_panel
 from ..utils.kernels import kernel
-from .canonical import canonical_costs
 
 # --- weights --------------------------------------------------------------------------------------------------------
+from ..utils.threads import computed_once
+from .canonical import canonical_costs
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class FieldWeights:
     winner: IntArray  # (N,)
     m: FloatArray  # (N,)
 
-    @cached_property
+    @computed_once
     def A(self) -> FloatArray:
         return self.rows(slice(None))
 
@@ -44,22 +44,22 @@ class FieldWeights:
         # np.take, not H[:, winner]: that would lay the points of a prototype far apart in memory.
         return np.take(self.H[js], self.winner, axis=1) * self.m
 
-    @cached_property
+    @computed_once
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
         """(levels (1, N), values (K, K)) with A[j, i] = values[j, levels[0, i]] m_i."""
         return self.winner[None], self.H
 
-    @cached_property
+    @computed_once
     def fields(self) -> IntArray:
         """Fields that have points, ascending."""
         return np.flatnonzero(np.bincount(self.winner, minlength=len(self.H)))
 
-    @cached_property
+    @computed_once
     def of_fields(self) -> FloatArray:
         """H[:, fields]: the weights that count."""
         return self.H if len(self.fields) == len(self.H) else np.take(self.H, self.fields, axis=1)
 
-    @cached_property
+    @computed_once
     def alive(self) -> IntArray:
         """Prototypes with any weight at all, ascending; the others stay where they are."""
         return np.flatnonzero(self.of_fields.any(axis=1))
@@ -78,12 +78,12 @@ class RankWeights:
     m: FloatArray  # (N,)
     scaled: Callable[[NDArray[np.integer]], FloatArray] | None = None  # s (n, 1) -> h(r) / h(s), r < K, (n, K)
 
-    @cached_property
+    @computed_once
     def smallest(self) -> IntArray:
         """(K,) the smallest rank that any point gives the prototype."""
         return self.rank.min(axis=1).astype(np.intp)
 
-    @cached_property
+    @computed_once
     def A(self) -> FloatArray:
         return self.rows(slice(None))
 
@@ -95,7 +95,7 @@ class RankWeights:
         """A[js] (k, N)."""
         return np.take_along_axis(self.levels[1][js], self.rank[js], axis=1) * self.m
 
-    @cached_property
+    @computed_once
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
         """(levels (K, N), values (K, K)) with A[j, i] = values[j, levels[j, i]] m_i."""
         # One row for each smallest rank that occurs; where no receptive field is empty that is one for all.
@@ -107,7 +107,7 @@ class RankWeights:
         values = self.weight_of_rank[np.maximum(above, 0)] if scaled is None else scaled(occurring[:, None])
         return self.rank, np.where(above >= 0, values, 0.0)[which]
 
-    @cached_property
+    @computed_once
     def winner(self) -> IntArray:
         """(N,) the prototype of rank 0 of each point."""
         winner = np.zeros(self.rank.shape[1], np.int32)
@@ -127,7 +127,7 @@ class SoftWeights:
     P: FloatArray  # (K, N)
     m: FloatArray  # (N,)
 
-    @cached_property
+    @computed_once
     def A(self) -> FloatArray:
         return self.rows(slice(None))
 
@@ -139,7 +139,7 @@ class SoftWeights:
         """A[js] (k, N)."""
         return self.P[js] * self.m
 
-    @cached_property
+    @computed_once
     def levels(self) -> tuple[NDArray[np.integer], FloatArray]:
         """(levels (1, N), values (K, N)) with A[j, i] = values[j, levels[0, i]] m_i: each point has its own level."""
         return np.arange(len(self.m))[None], self.P

@@ -48,12 +48,25 @@ def uninterrupted() -> Iterator[None]:
     heard: list[int] = []
     before: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
     ours = {number: handler for number, handler in before.items() if handler is not None}  # None: not Python's
-    for number in ours:
-        signal.signal(number, lambda number, frame: heard.append(number))
     try:
+        for number in ours:
+            signal.signal(number, lambda number, frame: heard.append(number))
         yield
     finally:
-        for number, handler in ours.items():
-            signal.signal(number, handler)
+        _restore(ours)
     for number in heard[:1]:
         signal.raise_signal(number)
+
+
+def _restore(handlers: dict[int, Any]) -> None:
+    """Set the handlers of signals; one that is heard as soon as it is set must not keep the others from being set."""
+    heard: BaseException | None = None
+    while True:
+        try:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            break
+        except KeyboardInterrupt as stop:
+            heard = stop
+    if heard is not None:
+        raise heard

@@ -9,14 +9,17 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache
-from threading import Event, Lock, current_thread, local, main_thread
+from threading import Event, RLock, current_thread, local, main_thread
 from time import perf_counter
 from types import CodeType
-from typing import Any
+from typing import Any, Generic, Self, TypeVar, overload
+from weakref import ref
 
 from threadpoolctl import LibController, ThreadpoolController
 
 from .signals import uninterrupted
+
+T = TypeVar("T")
 
 
 @cache
@@ -39,9 +42,13 @@ def n_threads(n_jobs: int | None) -> int:
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 
-_lock = Lock()
-# (ticket, threads, threads of BLAS) of those in force, the latest last; the first is what held outside.
-_limits: list[tuple[object, int, int]] = []
+class _Ticket:
+    """Of one limit; it ends with the call that holds it."""
+
+
+_lock = RLock()  # a call may end anywhere, also while this thread changes the limits
+# (reference to the ticket, threads, threads of BLAS) of those in force, latest last; the first is what held outside.
+_limits: list[tuple[Callable[[], _Ticket | None], int, int]] = []
 
 
 @contextmanager
@@ -52,23 +59,31 @@ def limited(n_jobs: int | None) -> Iterator[int]:
     ended it is what it was before. Outside of the main thread BLAS itself has one thread: when a process forks, as
     main threads do to start others, OpenBLAS ends its threads, and a call that waits for one never returns.
     """
-    ticket = object()
+    ticket = _Ticket()
+    mine = ref(ticket, _end)  # Ctrl-C may come just before `finally` begins its work: then the ticket's end does it
     try:
         with uninterrupted(), _lock:  # Ctrl-C between two of these steps would leave the limit to the whole process
             n = n_threads(n_jobs)
             if not _limits:
-                _limits.append((None, n_threads(None), n_threads(None)))
+                _limits.append((_Ticket, n_threads(None), n_threads(None)))
             blas = n if current_thread() is main_thread() else 1
-            _limits.append((ticket, n, blas))
+            _limits.append((mine, n, blas))
             _set_blas(blas)
         yield n
     finally:
-        with uninterrupted(), _lock:
-            _limits[:] = [entry for entry in _limits if entry[0] is not ticket]
-            if _limits:
-                _set_blas(_limits[-1][2])
-            if len(_limits) == 1:
-                _limits.clear()
+        with uninterrupted():
+            _end(mine)
+            del mine  # or it would hear of the ticket's end, too
+
+
+def _end(mine: Callable[[], _Ticket | None]) -> None:
+    """The limit of this ticket, and any whose call is over, is in force no more."""
+    with _lock:
+        _limits[:] = [entry for entry in _limits if entry[0] is not mine and entry[0]() is not None]
+        if _limits:
+            _set_blas(_limits[-1][2])
+        if len(_limits) == 1:
+            _limits.clear()
 
 
 def _set_blas(n: int) -> None:
@@ -84,6 +99,31 @@ def _take_control(library: LibController) -> None:
     clear = getattr(library, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
+
+
+class computed_once(Generic[T]):
+    """A property that is computed when it is first asked for and kept with its object, as functools' cached_property.
+
+    That one has a lock for all objects until Python 3.11: a process that forks while another thread computes any of
+    them waits for ever. Here two threads may both compute a value; they get the same.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | T:
+        if instance is None:
+            return self
+        value: T = self.compute(instance)
+        vars(instance)[self.name] = value
+        return value
 
 
 def run_chunks(work: Callable[[slice], Any], chunks: Sequence[slice], n_jobs: int | None) -> None:
