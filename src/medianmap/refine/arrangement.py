@@ -55,7 +55,8 @@ class Arranged:
 
     medoid_indices (K,) : the data points that are the exemplars.
     labels (N,) : the neuron nearest to each point.
-    far_order : r, how well the dissimilarities between exemplars go with their distances on the lattice.
+    far_order : r, how well the dissimilarities between exemplars go with their distances on the lattice: a correlation
+        but for the spread of distances, which is that of the lattice, so that crowds far apart may give more than 1.
     before : both, of the order as given.
     topographic_error : share of the points whose two nearest exemplars do not touch.
     lattice : the lattice, with the `positions` of its neurons.
@@ -75,8 +76,8 @@ def arrange(
 ) -> Arranged:  # fmt: skip
     """Lay exemplars from anywhere out on a lattice: which of them they are does not change, only where each one sits.
 
-    Minimises t - r: the topographic error, less the correlation of dissimilarities between exemplars with their
-    distances on the lattice, where exemplars count by the points they represent (refine/map_cost.py).
+    Minimises t - r: the topographic error, less how well dissimilarities between exemplars go with their distances on
+    the lattice, where exemplars count by the points they represent (refine/map_cost.py).
 
     Parameters
     ----------
