@@ -40,6 +40,7 @@ def kept(path: Path | None, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         return np.load(path)
     array = make()
     if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{path.stem}.part.npy")
         np.save(part, array)
         part.replace(path)  # what is killed while it writes leaves no half of a file
