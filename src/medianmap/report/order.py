@@ -81,7 +81,7 @@ def verdict(quality: dict[str, Any], by_luck: float) -> tuple[str, str]:
     figures = f"topographic error {error:.2g}, by chance {chance:.2g}"
     if error >= by_luck:
         reading = "clustering"
-        words = f"Read this map as a clustering: its neurons may as well be in a random order ({figures})."
+        words = f"Read this map as a clustering: random orders of its neurons can do as well ({figures})."
     elif error <= ALIKE * chance:
         reading, words = (
             "map",
