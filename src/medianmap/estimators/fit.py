@@ -58,7 +58,7 @@ KICKS = 8
 MAP_KICKS = 4
 # Exchanges per neuron of a SOM whose exemplars replace combinations, unless it is refined.
 EXCHANGES = 8
-# Up to so many points, swaps from one start take no longer than what is done around them.
+# Up to so many points, the starts of swaps are shared out in one go; at most what `swap_starts` takes.
 FEW = 1000
 # What beta="auto" lets labels weigh against data, (1 - beta) / beta, where all points have one.
 GUIDANCE = 0.25
@@ -285,10 +285,10 @@ def best_of(
 ) -> State:  # fmt: skip
     """The run of least quantization error (in d_beta if there are labels) over all starts, the first on ties."""
     # Several runs get random numbers of their own, so that none depends on which comes first.
-    rngs = [rng] if len(starts) == 1 else [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
-    if len(starts) > 1 and plan.swaps_alone and problem.label_term is None and not map_._watched:
-        if problem.space.n_points <= FEW:
-            return best_swapped(problem, plan, starts, rngs)
+    rngs = [rng] if len(starts) == 1 else own_generators(rng, len(starts))
+    few = plan.swaps_alone and problem.label_term is None and problem.space.n_points <= FEW
+    if few and len(starts) > 1 and not map_._watched:
+        return best_swapped(problem, plan, starts, rngs)
 
     def train(own: Problem, run: int, on_epoch: OnEpoch) -> tuple[float, State]:
         places = starts[run]
@@ -313,7 +313,7 @@ def best_swapped(
     """`best_of` where a run is nothing but swaps from its start, with all that runs share done once."""
     places = [start for start in starts if start is not None]
     source, n_jobs = exemplar_space(problem).source, plan.n_jobs if problem.space.shareable else 1
-    found = swap_starts(source, places, problem.m, rngs, plateau=True, n_jobs=n_jobs)
+    found = swap_starts(source, places, problem.m, rngs, n_jobs)
     run = min(range(len(found)), key=lambda run: found[run].loss)
     return after_swaps(at_start(problem, places[run], plan.sigma_end), found[run])
 
@@ -483,7 +483,14 @@ def as_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, Integral):
         _seeded.state.seed(int(random_state))
         random_state = _seeded.state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
+    words = check_random_state(random_state).randint(2**31 - 1, size=4)
+    return np.random.default_rng(words.astype(np.uint32))  # which NumPy takes as it is
+
+
+def own_generators(rng: np.random.Generator, n: int) -> list[np.random.Generator]:
+    """n generators, each from four numbers of rng, in the form that NumPy takes as it is: that halves the time."""
+    words = rng.integers(2**63, size=(n, 4)).astype("<i8").view("<u4").astype(np.uint32, copy=False)
+    return [np.random.default_rng(own) for own in words]
 
 
 class _Seeded(local):

@@ -55,8 +55,7 @@ from ..utils.checks import check_count
 from ..utils.threads import run_chunks, stop_if_asked
 from .candidates import Block, Candidates, Swapped, prepared, turns
 from .descent import LookCount, descended, drawn, first_find
-from .swap_kernels import descend, first_improving, removals, two_nearest
-
+from .swap_kernels import ALL_SWAPS, begun, descend, first_improving, optimum
 
 
 def swap_medoids(
@@ -88,19 +87,22 @@ def swap_medoids(
 
 
 def swap_starts(
-    D: Source, starts: Sequence[IntArray], m: FloatArray, rngs: Sequence[np.random.Generator], *, plateau: bool,
-    n_jobs: int | None,
-) -> list[Swapped]:  # fmt: skip
-    """`swap_medoids(D, starts[s], m, plateau=plateau, random_state=rngs[s])` for all s; starts (S, K).
+    D: Source, starts: Sequence[IntArray], m: FloatArray, rngs: Sequence[np.random.Generator], n_jobs: int | None
+) -> list[Swapped]:
+    """`swap_medoids(D, starts[s], m, plateau=True, random_state=rngs[s])` for all s, for up to LARGEST_BLOCK points.
 
-    Of a few hundred points a start takes less time than checking D and reading it once more; here that is done once.
+    Of so few, swaps from one start take no longer than checking D and reading it, and here that is done once.
     """
-    candidates, _, weights, most = prepared(D, starts[0], m, None)
+    candidates, _, weights, _ = prepared(D, starts[0], m, None)
     found: list[Any] = [None] * len(starts)
 
     def work(part: slice) -> None:
         for s in range(part.start, part.stop):
-            found[s] = _optimum(candidates, starts[s].copy(), weights, most, plateau, 0, rngs[s], 1)
+            order = turns(candidates.n, rngs[s])
+            w, near, swaps, other, near_other, more = optimum(candidates.whole, order, starts[s], weights)
+            found[s] = Swapped(w, swaps, inertia(near[:, None], weights), True)
+            if more > swaps and (loss := inertia(near_other[:, None], weights)) < found[s].loss:
+                found[s] = Swapped(other, more, loss, True)
 
     run_chunks(work, list(panels(len(starts), 1)), n_jobs)
     return found
@@ -114,7 +116,7 @@ def _optimum(
     looks = LookCount(candidates.n, 1 + kicks)
     order, state = turns(candidates.n, rng), _MedoidState.of(candidates, w, m)
     best = _descended(candidates, order, state, most, n_jobs, looks)
-    if plateau and state.ties[0]:
+    if plateau:
         best = _beyond_ties(candidates, order, state, best, n_jobs, looks)
     for kicked in drawn(kicks, candidates.n, rng):
         state = _MedoidState.of(candidates, kicked(best.medoids), m)
@@ -127,23 +129,32 @@ def _optimum(
 def _beyond_ties(
     candidates: Candidates, order: IntArray, state: _MedoidState, best: Swapped, n_jobs: int | None, looks: LookCount
 ) -> Swapped:
-    """The better of the optimum `best`, where the state is, and the one reached after swaps that keep the loss."""
-    N, swaps, most = candidates.n, 0, np.iinfo(np.int64).max
+    """The better of the optimum `best`, where the state is, and the one reached after swaps that keep the loss.
+
+    Before the first tie nothing is swapped, and after the last swap nothing improves: neither is looked at again.
+    """
+    ties = state.ties[order]
+    if not ties.any():
+        return best
+    N, swaps, idle = candidates.n, 0, 0
+    begin = int(ties.argmax())
     looks.left += 1
-    for part in panels(N, candidates.block_size):
+    for part in panels(N - begin, candidates.block_size):
         stop_if_asked()
-        looks.report(part.start)
-        swaps += state.descend(candidates.block(order[part]), N + 1, most, even=True)[0]
+        looks.report(begin + part.start)
+        done, looked, idle_now = state.descend(candidates.block(order[begin:][part]), N + 1, ALL_SWAPS, even=True)
+        swaps, idle = swaps + done, idle_now if done else idle + looked
     looks.done += N
-    other = _descended(candidates, order, state, most, n_jobs, looks)
+    other = _descended(candidates, order, state, ALL_SWAPS, n_jobs, looks, idle)
     return best if other.loss >= best.loss else replace(other, n_swaps=best.n_swaps + swaps + other.n_swaps)
 
 
 def _descended(
-    candidates: Candidates, order: IntArray, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount
-) -> Swapped:
-    """The optimum reached from a state, which is changed in place."""
-    swaps, converged = descended(candidates, order, state, most, n_jobs, looks)
+    candidates: Candidates, order: IntArray, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount,
+    idle: int = 0,
+) -> Swapped:  # fmt: skip
+    """The optimum reached from a state, which is changed in place; idle: as of `descended`."""
+    swaps, converged = descended(candidates, order, state, most, n_jobs, looks, idle)
     return Swapped(state.w.copy(), swaps, inertia(state.near[:, None], state.m), converged)
 
 
@@ -153,7 +164,8 @@ class _MedoidState:
 
     taken (N,) : which points are medoids; when one of two medoids on the same point moves away, it turns False.
     removal (K + 1,) : removal(j) of the module's formula for each j, then the loss.
-    ties (1,) : whether a candidate since the last swap would leave the computed loss as it is.
+    tied (N + 1,) : after how many swaps a point was last found as a candidate that would leave the computed loss as it
+        is, -1 for never; and how many swaps there were.
     """
 
     w: IntArray
@@ -165,24 +177,20 @@ class _MedoidState:
     near: NDArray[Any]
     far: NDArray[Any]
     removal: FloatArray
-    ties: NDArray[np.bool_]
+    tied: NDArray[np.int64]
 
     @classmethod
     def of(cls, candidates: Candidates, w: IntArray, m: FloatArray) -> _MedoidState:
-        N, K = candidates.n, len(w)
-        C = candidates.rows(w)
-        first, second = np.full(N, -1, np.int32), np.full(N, -1, np.int32)
-        near, far = np.full(N, np.inf, C.dtype), np.full(N, np.inf, C.dtype)
-        taken, removal = np.zeros(N, bool), np.empty(K + 1)
-        taken[w] = True
-        two_nearest(C, first, second, near, far)
-        removals(m, first, near, far, removal)
-        G, ties = np.ascontiguousarray(C.T), np.zeros(1, bool)
-        return cls(w, m, taken, G, first, second, near, far, removal, ties)
+        return cls(*begun(candidates.rows(w), w, m))
+
+    @property
+    def ties(self) -> NDArray[np.bool_]:
+        """(N,) which candidates would leave the computed loss as it is; all were looked at since the last swap."""
+        return self.tied[:-1] == self.tied[-1]
 
     def first_improving(self, block: Block, n_jobs: int | None) -> int:
         """Index in the block of the first candidate to improve; len(block) if none."""
-        state = self.taken, self.m, self.first, self.near, self.far, self.removal, self.ties
+        state = self.taken, self.m, self.first, self.near, self.far, self.removal, self.tied
 
         def look(chunk: slice) -> int:
             part = block[chunk]
@@ -196,4 +204,4 @@ class _MedoidState:
         Returns (swaps made, candidates looked at, candidates since the last swap).
         """
         state = self.w, self.m, self.taken, self.G, self.first, self.second, self.near, self.far, self.removal
-        return descend(block.C, block.at, block.points, *state, self.ties, patience, most, even)
+        return descend(block.C, block.at, block.points, *state, self.tied, patience, most, even)

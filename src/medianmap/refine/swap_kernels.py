@@ -1,8 +1,8 @@
 """The compiled loops of medoid_swaps.py, whose formulas and names they share.
 
 State of one start: medoids w (K,); weights m (N,); taken (N,), whether a point is a medoid; G (N, K) = D[:, w]; first,
-second, near, far (N,), each point's two nearest medoids and how near; removal (K + 1,); ties (1,), whether a candidate
-since the last swap would leave the computed loss as it is.
+second, near, far (N,), each point's two nearest medoids and how near; removal (K + 1,); tied (N + 1,): after how many
+swaps a candidate was last found that would leave the computed loss as it is, and how many swaps there were.
 """
 
 from __future__ import annotations
@@ -14,6 +14,52 @@ from .candidates import EPS, UNDERFLOW
 
 # Points whose nearest medoids are found together.
 TILE = 1024
+# As many swaps as are needed.
+ALL_SWAPS = np.iinfo(np.int64).max
+
+
+@kernel
+def begun(rows, w, m):  # type: ignore[no-untyped-def]
+    """The state of medoids w (K,) before any swap; rows (K, N) are their dissimilarities from all points."""
+    N, K = m.shape[0], w.shape[0]
+    first, second = np.full(N, -1, np.int32), np.full(N, -1, np.int32)
+    near, far = np.full(N, np.inf, rows.dtype), np.full(N, np.inf, rows.dtype)
+    taken, removal, tied = np.zeros(N, np.bool_), np.empty(K + 1), np.full(N + 1, -1)
+    taken[w] = True
+    tied[N] = 0
+    two_nearest(rows, first, second, near, far)
+    removals(m, first, near, far, removal)
+    return w, m, taken, np.ascontiguousarray(rows.T), first, second, near, far, removal, tied
+
+
+@kernel
+def optimum(C, order, w, m):  # type: ignore[no-untyped-def]
+    """(w, near, swaps) where swaps lead from w (K,), and the same after a walk along ties from there, if there are any.
+
+    What medoid_swaps.py does for more points block by block, with threads and a progress bar.
+    """
+    state, N = begun(C[w], w.copy(), m), m.shape[0]
+    swaps = _settled(C, order, state, 0)
+    w, near, tied = state[0], state[6], state[9]
+    begin = 0
+    while begin < N and tied[order[begin]] != tied[N]:
+        begin += 1
+    if begin == N:
+        return w, near, swaps, w, near, swaps
+    before, near_before = w.copy(), near.copy()
+    walked, _, idle = descend(C, order[begin:], order[begin:], *state, N + 1, ALL_SWAPS, True)
+    return before, near_before, swaps, w, near, swaps + walked + _settled(C, order, state, idle)
+
+
+@kernel
+def _settled(C, order, state, idle):  # type: ignore[no-untyped-def]
+    """The number of swaps until no candidate lowers the loss; the last `idle` of the order are known not to."""
+    N = order.shape[0]
+    swaps = at = 0
+    while idle < N:
+        done, looked, idle_now = descend(C, order[at:], order[at:], *state, N - idle, ALL_SWAPS, False)
+        swaps, at, idle = swaps + done, (at + looked) % N, idle_now if done else idle + idle_now
+    return swaps
 
 
 @kernel
@@ -49,21 +95,32 @@ def removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def first_improving(C, at, points, taken, m, first, near, far, removal, ties, even):  # type: ignore[no-untyped-def]
+def first_improving(C, at, points, taken, m, first, near, far, removal, tied, even):  # type: ignore[no-untyped-def]
     """(t, j): the first candidate points[t], row at[t] of C, that lowers the loss, and the medoid j it replaces.
 
     (-1, -1) if none does. The gain of a swap is -(acc + least): acc, removal and share as in the module's formula. If
-    `even`, a swap whose computed loss is the same counts, too; if not, ties[0] tells that there is one. Candidates that
-    are medoids already (taken) are skipped.
+    `even`, a swap whose computed loss is the same counts, too; if not, it is noted in `tied`. Candidates that are
+    medoids already (taken) are skipped.
     """
+    scratch = _scratch(m.shape[0], removal.shape[0] - 1)
+    return _first(C, at, points, taken, m, first, near, far, removal, tied, even, *scratch)
+
+
+@kernel
+def _scratch(N, K):  # type: ignore[no-untyped-def]
+    """Arrays for `_first`: a mask (N,) filled up to eights, the points in it, and share (K,), which is left at 0."""
+    # Unsigned indices, or every use asks first whether they count from the end.
+    return np.zeros((N + 7) // 8 * 8, np.uint8), np.empty(N + 8, np.uint64), np.zeros(K)
+
+
+@kernel
+def _first(C, at, points, taken, m, first, near, far, removal, tied, even, mask, nearer, share):  # type: ignore[no-untyped-def]
+    """`first_improving` with the arrays of `_scratch`."""
     N, K = m.shape[0], removal.shape[0] - 1
     if K == 1:
         return _first_better(C, at, m, near)
     loss = removal[K]
-    mask = np.zeros((N + 7) // 8 * 8, np.uint8)
     eights = mask.view(np.uint64)
-    nearer = np.empty(N + 8, np.uint64)  # unsigned, or every use asks first whether it counts from the end
-    share = np.zeros(K)
     cheapest, widest = np.argmin(removal[:K]), 2.0 * _uncertainty(N, loss, removal[:K].max())
     for candidate in range(at.shape[0]):
         if taken[points[candidate]]:
@@ -114,7 +171,7 @@ def first_improving(C, at, points, taken, m, first, near, far, removal, ties, ev
         if found:
             return candidate, go
         if acc + least <= 0.0:
-            ties[0] = True
+            tied[points[candidate]] = tied[N]
     return -1, -1
 
 
@@ -187,16 +244,18 @@ def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def
 
 
 @kernel
-def descend(C, at, points, w, m, taken, G, first, second, near, far, removal, ties, patience, most, even):  # type: ignore[no-untyped-def]
+def descend(C, at, points, w, m, taken, G, first, second, near, far, removal, tied, patience, most, even):  # type: ignore[no-untyped-def]
     """Go through the candidates `points`, rows `at` of C, and make each swap that lowers the loss.
 
     Ends after `most` swaps, or `patience` candidates without one. Returns (swaps, candidates looked at, candidates
     since the last swap).
     """
+    N, scratch = m.shape[0], _scratch(m.shape[0], removal.shape[0] - 1)
     swaps = idle = begin = 0
     while begin < at.shape[0] and idle < patience and swaps < most:
         stop = min(begin + patience - idle, at.shape[0])
-        t, j = first_improving(C, at[begin:stop], points[begin:stop], taken, m, first, near, far, removal, ties, even)
+        part = C, at[begin:stop], points[begin:stop]
+        t, j = _first(*part, taken, m, first, near, far, removal, tied, even, *scratch)
         if t < 0:
             idle += stop - begin
             begin = stop
@@ -206,7 +265,7 @@ def descend(C, at, points, w, m, taken, G, first, second, near, far, removal, ti
         w[j] = points[t]
         _exchange(j, C[at[t]], G, first, second, near, far)
         removals(m, first, near, far, removal)
-        ties[0] = False
+        tied[N] += 1
         swaps += 1
         idle = 0
         begin = t + 1
