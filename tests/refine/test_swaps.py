@@ -11,8 +11,8 @@ from support.strategies import cases, matrix
 
 from medianmap import MedianKMeans, MedianSOM, PrototypeClassifier, reference
 from medianmap.core.neighborhood import make_lattice
-from medianmap.estimators.fit import as_generator
-from medianmap.refine import candidates, descent, refine_som, swap_medoids
+from medianmap.estimators.fit import as_generator, own_generators
+from medianmap.refine import candidates, descent, refine_som, swap_medoids, swap_starts
 from medianmap.sources import DenseSource, as_dissimilarity
 
 
@@ -345,3 +345,50 @@ def test_kicks_end_in_optima_that_are_never_worse():
     np.testing.assert_array_equal(np.sort(swap_medoids(D[:6, :6], start, kicks=4).medoids), start)
     with pytest.raises(ValueError, match="kicks"):
         swap_medoids(D, start, kicks=-1)
+
+
+@pytest.mark.parametrize("kind", ["ties", "duplicates", "asymmetric"])
+@pytest.mark.parametrize("K", [1, 2, 9, 29, 30])
+def test_many_starts_in_one_go_end_where_each_does_by_itself(kind, K):
+    rng = np.random.default_rng(4)
+    D, m = np.round(matrix(kind, 30, rng) * 3), rng.integers(1, 3, 30).astype(float)
+    starts = [rng.permutation(30)[:K] for _ in range(6)]
+    kept = [start.copy() for start in starts]
+    together = swap_starts(as_dissimilarity(D), starts, m, own_generators(np.random.default_rng(2), 6), n_jobs=2)
+    for start, own, found in zip(kept, own_generators(np.random.default_rng(2), 6), together, strict=True):
+        alone = swap_medoids(D, start, m, plateau=True, random_state=own)
+        np.testing.assert_array_equal(found.medoids, alone.medoids)
+        assert (found.n_swaps, found.loss, found.converged) == (alone.n_swaps, alone.loss, True)
+    np.testing.assert_array_equal(starts, kept)
+
+
+def test_some_start_goes_on_beyond_ties():
+    rng = np.random.default_rng(4)
+    D, m = as_dissimilarity(np.round(matrix("ties", 30, rng) * 3)), np.ones(30)
+    starts = [rng.permutation(30)[:9] for _ in range(6)]
+    found = swap_starts(D, starts, m, own_generators(rng, 6), n_jobs=1)
+    assert any(each.n_swaps > eager(D.D, start, m)[1] for each, start in zip(found, starts, strict=True))
+
+
+@pytest.mark.parametrize("weights", [None, "some are 0"])
+def test_a_fit_from_many_starts_is_the_same_whether_or_not_it_is_watched(rng, weights):
+    D = np.round(matrix("ties", 60, rng) * 4)
+    m = None if weights is None else rng.integers(0, 3, 60)
+    seen = []
+    fits = [
+        MedianKMeans(6, metric="precomputed", refine="swap", n_init=7, random_state=3, on_epoch=watcher).fit(
+            D, sample_weight=m
+        )
+        for watcher in (None, seen.append)
+    ]
+    assert len(seen) == 7
+    for name in ("medoid_indices_", "labels_", "hits_", "history_"):
+        np.testing.assert_array_equal(*(getattr(fitted, name) for fitted in fits))
+    assert len({(fitted.inertia_, fitted.n_swaps_, fitted.converged_) for fitted in fits}) == 1
+
+
+def test_generators_of_their_own_are_those_of_four_numbers_each():
+    one, other = np.random.default_rng(5), np.random.default_rng(5)
+    expected = [np.random.default_rng(other.integers(2**63, size=4)).random() for _ in range(20)]
+    assert [each.random() for each in own_generators(one, 20)] == expected
+    assert one.random() == other.random()

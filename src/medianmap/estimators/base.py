@@ -229,6 +229,11 @@ class BaseMap(
             )
         return prototypes
 
+    @property
+    def _watched(self) -> bool:
+        """Whether anybody asks for the records of epochs while training goes on."""
+        return bool(self.verbose) or self.on_epoch is not None or EPOCH_WATCHER.get() is not None
+
     def _watch(self, epoch: Epoch) -> None:
         """Log an epoch and pass it on to the user's function."""
         shown = self.verbose > 1 or (self.verbose and (epoch.number % 10 == 0 or epoch.went_back))

@@ -39,7 +39,7 @@ from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
 from ..core.quality import inertia, quantization_error
 from ..core.spaces import MedianSpace, Space, snapped
-from ..refine import refine_som, swap_medoids
+from ..refine import Swapped, refine_som, swap_medoids, swap_starts
 from ..refine.arrangement import exchanged_places
 from ..refine.labelled import labelled_source, settled_labels
 from ..sources.base import FloatArray, IntArray, Source
@@ -58,6 +58,8 @@ KICKS = 8
 MAP_KICKS = 4
 # Exchanges per neuron of a SOM whose exemplars replace combinations, unless it is refined.
 EXCHANGES = 8
+# Up to so many points, the starts of swaps are shared out in one go; at most what `swap_starts` takes.
+FEW = 1000
 # What beta="auto" lets labels weigh against data, (1 - beta) / beta, where all points have one.
 GUIDANCE = 0.25
 
@@ -100,6 +102,11 @@ class Plan:
     order: float = 0.0
     distinct: bool = False
     n_jobs: int | None = None
+
+    @property
+    def swaps_alone(self) -> bool:
+        """Whether a run is a descent by swaps from its start, and nothing else."""
+        return self.without_epochs and self.refine and self.max_swaps is None and not self.assignment.anneals
 
     def short_annealing(self) -> FloatArray:
         """A tenth of the epochs from sigma_warm, for a trained map: at sigma_end itself it hardly moves any more."""
@@ -278,7 +285,10 @@ def best_of(
 ) -> State:  # fmt: skip
     """The run of least quantization error (in d_beta if there are labels) over all starts, the first on ties."""
     # Several runs get random numbers of their own, so that none depends on which comes first.
-    rngs = [rng] if len(starts) == 1 else [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
+    rngs = [rng] if len(starts) == 1 else own_generators(rng, len(starts))
+    few = plan.swaps_alone and problem.label_term is None and problem.space.n_points <= FEW
+    if few and len(starts) > 1 and not map_._watched:
+        return best_swapped(problem, plan, starts, rngs)
 
     def train(own: Problem, run: int, on_epoch: OnEpoch) -> tuple[float, State]:
         places = starts[run]
@@ -297,6 +307,17 @@ def best_of(
     return min(run_all(train, problem, len(starts), n_jobs, watch), key=lambda outcome: outcome[0])[1]
 
 
+def best_swapped(
+    problem: Problem, plan: Plan, starts: list[NDArray[Any] | None], rngs: list[np.random.Generator]
+) -> State:
+    """`best_of` where a run is nothing but swaps from its start, with all that runs share done once."""
+    places = [start for start in starts if start is not None]
+    source, n_jobs = exemplar_space(problem).source, plan.n_jobs if problem.space.shareable else 1
+    found = swap_starts(source, places, problem.m, rngs, n_jobs)
+    run = min(range(len(found)), key=lambda run: found[run].loss)
+    return after_swaps(at_start(problem, places[run], plan.sigma_end), found[run])
+
+
 def train_from(
     problem: Problem,
     plan: Plan,
@@ -309,8 +330,7 @@ def train_from(
     """Where training gets from one start: prototypes, or a state to continue from."""
     schedule = (plan.sigma_end, plan.max_settling, rng, on_epoch, run)
     if plan.without_epochs:
-        state = replace(labelled(problem, start, plan.sigma_end), converged=True)
-        state = at_end(problem, state, plan.sigma_end)
+        state = at_start(problem, start, plan.sigma_end)
         on_epoch(replace(state.history[-1], run=run))
         return refined(problem, plan, state, rng) if plan.refine else state
     continued = isinstance(start, State)  # a lattice then keeps its orientation
@@ -430,9 +450,18 @@ def refined(problem: Problem, plan: Plan, state: State, rng: np.random.Generator
         elif lattice is not None:  # exemplars have changed places
             labels = labelled(problem, swapped.medoids, plan.sigma_end).labels
         labels = settled_labels(term, plan.assignment, G, plan.sigma_end, m, labels)
-    converged = state.converged and swapped.converged
-    swaps = state.swaps + swapped.n_swaps
-    return replace(state, prototypes=swapped.medoids, labels=labels, swaps=swaps, converged=converged)
+    return after_swaps(replace(state, labels=labels), swapped)
+
+
+def after_swaps(state: State, swapped: Swapped) -> State:
+    """The state with the exemplars that swaps led to from it."""
+    converged, swaps = state.converged and swapped.converged, state.swaps + swapped.n_swaps
+    return replace(state, prototypes=swapped.medoids, swaps=swaps, converged=converged)
+
+
+def at_start(problem: Problem, start: NDArray[Any] | State, sigma: float) -> State:
+    """The state of prototypes that are to stay where they are, but for swaps."""
+    return at_end(problem, replace(labelled(problem, start, sigma), converged=True), sigma)
 
 
 def at_end(problem: Problem, state: State, sigma: float) -> State:
@@ -454,7 +483,14 @@ def as_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, Integral):
         _seeded.state.seed(int(random_state))
         random_state = _seeded.state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
+    words = check_random_state(random_state).randint(2**31 - 1, size=4)
+    return np.random.default_rng(words.astype(np.uint32))  # which NumPy takes as it is
+
+
+def own_generators(rng: np.random.Generator, n: int) -> list[np.random.Generator]:
+    """n generators, each from four numbers of rng, in the form that NumPy takes as it is: that halves the time."""
+    words = rng.integers(2**63, size=(n, 4)).astype("<i8").view("<u4").astype(np.uint32, copy=False)
+    return [np.random.default_rng(own) for own in words]
 
 
 class _Seeded(local):

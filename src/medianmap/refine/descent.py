@@ -52,16 +52,18 @@ class LookCount:
 
 
 def descended(
-    candidates: Candidates, order: IntArray, state: Improvable, most: int, n_jobs: int | None, looks: LookCount
-) -> tuple[int, bool]:
+    candidates: Candidates, order: IntArray, state: Improvable, most: int, n_jobs: int | None, looks: LookCount,
+    idle: int = 0,
+) -> tuple[int, bool]:  # fmt: skip
     """Change a state in place until no candidate improves it; the number of swaps, and whether there is none.
 
     order (N,) : in which candidates are tried, again from the first after the last.
+    idle : how many, the last ones of the order, are known not to improve the state.
     """
     N = candidates.n
     looks.left = max(1, looks.left)
     parallel = N >= WORTH_THREADS and outer_threads(n_jobs) > 1
-    swaps = idle = 0
+    swaps = 0
     for part in cycle(panels(N, candidates.block_size)):
         if idle >= N or swaps >= most:
             break

@@ -42,6 +42,7 @@ improves replaces the best medoid.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,15 +50,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.quality import inertia
-from ..sources.base import FloatArray, IntArray, panels
+from ..sources.base import FloatArray, IntArray, Source, panels
 from ..utils.checks import check_count
-from ..utils.kernels import kernel
-from ..utils.threads import stop_if_asked
-from .candidates import EPS, UNDERFLOW, Block, Candidates, Swapped, prepared, turns
+from ..utils.threads import run_chunks, stop_if_asked
+from .candidates import Block, Candidates, Swapped, prepared, turns
 from .descent import LookCount, descended, drawn, first_find
-
-# Points whose nearest medoids are found together.
-TILE = 1024
+from .swap_kernels import ALL_SWAPS, begun, descend, first_improving, optimum
 
 
 def swap_medoids(
@@ -84,13 +82,44 @@ def swap_medoids(
     check_count(kicks, "kicks", at_least=0)
     if max_swaps is not None or len(w) == candidates.n:
         kicks = 0
-    looks, rng = LookCount(candidates.n, 1 + kicks), np.random.default_rng(random_state)
-    order, state = turns(candidates.n, rng), _MedoidState.of(candidates, w, weights)
+    rng, plateau = np.random.default_rng(random_state), plateau and max_swaps is None
+    return _optimum(candidates, w, weights, most, plateau, kicks, rng, n_jobs)
+
+
+def swap_starts(
+    D: Source, starts: Sequence[IntArray], m: FloatArray, rngs: Sequence[np.random.Generator], n_jobs: int | None
+) -> list[Swapped]:
+    """`swap_medoids(D, starts[s], m, plateau=True, random_state=rngs[s])` for all s, for up to LARGEST_BLOCK points.
+
+    Of so few, swaps from one start take no longer than checking D and reading it, and here that is done once.
+    """
+    candidates, _, weights, _ = prepared(D, starts[0], m, None)
+    found: list[Any] = [None] * len(starts)
+
+    def work(part: slice) -> None:
+        for s in range(part.start, part.stop):
+            order = turns(candidates.n, rngs[s])
+            w, near, swaps, other, near_other, more = optimum(candidates.whole, order, starts[s], weights)
+            found[s] = Swapped(w, swaps, inertia(near[:, None], weights), True)
+            if more > swaps and (loss := inertia(near_other[:, None], weights)) < found[s].loss:
+                found[s] = Swapped(other, more, loss, True)
+
+    run_chunks(work, list(panels(len(starts), 1)), n_jobs)
+    return found
+
+
+def _optimum(
+    candidates: Candidates, w: IntArray, m: FloatArray, most: int, plateau: bool, kicks: int,
+    rng: np.random.Generator, n_jobs: int | None,
+) -> Swapped:  # fmt: skip
+    """What `swap_medoids` finds; w is changed."""
+    looks = LookCount(candidates.n, 1 + kicks)
+    order, state = turns(candidates.n, rng), _MedoidState.of(candidates, w, m)
     best = _descended(candidates, order, state, most, n_jobs, looks)
-    if plateau and max_swaps is None:
+    if plateau:
         best = _beyond_ties(candidates, order, state, best, n_jobs, looks)
     for kicked in drawn(kicks, candidates.n, rng):
-        state = _MedoidState.of(candidates, kicked(best.medoids), weights)
+        state = _MedoidState.of(candidates, kicked(best.medoids), m)
         other = _descended(candidates, turns(candidates.n, rng), state, most, n_jobs, looks)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
@@ -100,26 +129,32 @@ def swap_medoids(
 def _beyond_ties(
     candidates: Candidates, order: IntArray, state: _MedoidState, best: Swapped, n_jobs: int | None, looks: LookCount
 ) -> Swapped:
-    """The better of the optimum `best`, where the state is, and the one reached after swaps that keep the loss."""
-    N, swaps, most = candidates.n, 0, np.iinfo(np.int64).max
-    looks.left += 1
-    for part in panels(N, candidates.block_size):
-        stop_if_asked()
-        looks.report(part.start)
-        swaps += state.descend(candidates.block(order[part]), N + 1, most, even=True)[0]
-    looks.done += N
-    if not swaps:
-        looks.left -= 1
+    """The better of the optimum `best`, where the state is, and the one reached after swaps that keep the loss.
+
+    Before the first tie nothing is swapped, and after the last swap nothing improves: neither is looked at again.
+    """
+    ties = state.ties[order]
+    if not ties.any():
         return best
-    other = _descended(candidates, order, state, most, n_jobs, looks)
+    N, swaps, idle = candidates.n, 0, 0
+    begin = int(ties.argmax())
+    looks.left += 1
+    for part in panels(N - begin, candidates.block_size):
+        stop_if_asked()
+        looks.report(begin + part.start)
+        done, looked, idle_now = state.descend(candidates.block(order[begin:][part]), N + 1, ALL_SWAPS, even=True)
+        swaps, idle = swaps + done, idle_now if done else idle + looked
+    looks.done += N
+    other = _descended(candidates, order, state, ALL_SWAPS, n_jobs, looks, idle)
     return best if other.loss >= best.loss else replace(other, n_swaps=best.n_swaps + swaps + other.n_swaps)
 
 
 def _descended(
-    candidates: Candidates, order: IntArray, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount
-) -> Swapped:
-    """The optimum reached from a state, which is changed in place."""
-    swaps, converged = descended(candidates, order, state, most, n_jobs, looks)
+    candidates: Candidates, order: IntArray, state: _MedoidState, most: int, n_jobs: int | None, looks: LookCount,
+    idle: int = 0,
+) -> Swapped:  # fmt: skip
+    """The optimum reached from a state, which is changed in place; idle: as of `descended`."""
+    swaps, converged = descended(candidates, order, state, most, n_jobs, looks, idle)
     return Swapped(state.w.copy(), swaps, inertia(state.near[:, None], state.m), converged)
 
 
@@ -129,6 +164,8 @@ class _MedoidState:
 
     taken (N,) : which points are medoids; when one of two medoids on the same point moves away, it turns False.
     removal (K + 1,) : removal(j) of the module's formula for each j, then the loss.
+    tied (N + 1,) : after how many swaps a point was last found as a candidate that would leave the computed loss as it
+        is, -1 for never; and how many swaps there were.
     """
 
     w: IntArray
@@ -140,26 +177,24 @@ class _MedoidState:
     near: NDArray[Any]
     far: NDArray[Any]
     removal: FloatArray
+    tied: NDArray[np.int64]
 
     @classmethod
     def of(cls, candidates: Candidates, w: IntArray, m: FloatArray) -> _MedoidState:
-        N, K = candidates.n, len(w)
-        C = candidates.rows(w)
-        first, second = np.full(N, -1, np.int32), np.full(N, -1, np.int32)
-        near, far = np.full(N, np.inf, C.dtype), np.full(N, np.inf, C.dtype)
-        taken, removal = np.zeros(N, bool), np.empty(K + 1)
-        taken[w] = True
-        _two_nearest(C, first, second, near, far)
-        _removals(m, first, near, far, removal)
-        return cls(w, m, taken, np.ascontiguousarray(C.T), first, second, near, far, removal)
+        return cls(*begun(candidates.rows(w), w, m))
+
+    @property
+    def ties(self) -> NDArray[np.bool_]:
+        """(N,) which candidates would leave the computed loss as it is; all were looked at since the last swap."""
+        return self.tied[:-1] == self.tied[-1]
 
     def first_improving(self, block: Block, n_jobs: int | None) -> int:
         """Index in the block of the first candidate to improve; len(block) if none."""
-        state = self.taken, self.m, self.first, self.near, self.far, self.removal
+        state = self.taken, self.m, self.first, self.near, self.far, self.removal, self.tied
 
         def look(chunk: slice) -> int:
             part = block[chunk]
-            return _first_improving(part.C, part.at, part.points, *state, False)[0]
+            return first_improving(part.C, part.at, part.points, *state, False)[0]
 
         return first_find(look, len(block), n_jobs)
 
@@ -169,187 +204,4 @@ class _MedoidState:
         Returns (swaps made, candidates looked at, candidates since the last swap).
         """
         state = self.w, self.m, self.taken, self.G, self.first, self.second, self.near, self.far, self.removal
-        return _descend(block.C, block.at, block.points, *state, patience, most, even)
-
-
-@kernel
-def _two_nearest(C, first, second, near, far):  # type: ignore[no-untyped-def]
-    """Nearest and second nearest row of C (K, N) for each column, the lowest on ties; near and far start at inf.
-
-    Row by row and without branches, so that eight and more columns are compared at once.
-    """
-    for start in range(0, C.shape[1], TILE):
-        stop = min(start + TILE, C.shape[1])
-        a, b, p, q = near[start:stop], far[start:stop], first[start:stop], second[start:stop]
-        for row in range(C.shape[0]):
-            d, k = C[row, start:stop], np.int32(row)
-            for i in range(stop - start):
-                v, a_i, b_i, p_i, q_i = d[i], a[i], b[i], p[i], q[i]
-                nearest, nearer = v < a_i, v < b_i
-                b_new, q_new = v if nearer else b_i, k if nearer else q_i
-                b[i], q[i] = a_i if nearest else b_new, p_i if nearest else q_new
-                a[i], p[i] = v if nearest else a_i, k if nearest else p_i
-
-
-@kernel
-def _removals(m, first, near, far, removal):  # type: ignore[no-untyped-def]
-    """removal[j] = sum over points of j of m_i (b_i - a_i); the last entry is the loss."""
-    K = removal.shape[0] - 1
-    removal[:] = 0.0
-    loss = 0.0
-    for i in range(m.shape[0]):
-        a = np.float64(near[i])
-        removal[first[i]] += m[i] * (np.float64(far[i]) - a)
-        loss += m[i] * a
-    removal[K] = loss
-
-
-@kernel
-def _first_improving(C, at, points, taken, m, first, near, far, removal, even):  # type: ignore[no-untyped-def]
-    """(t, j): the first candidate points[t], row at[t] of C, that lowers the loss, and the medoid j it replaces.
-
-    (-1, -1) if none does. The gain of a swap is -(acc + least): acc, removal and share as in the module's formula. If
-    `even`, a swap whose computed loss is the same counts, too. Candidates that are medoids already (taken) are skipped.
-    """
-    N, K = m.shape[0], removal.shape[0] - 1
-    if K == 1:
-        return _first_better(C, at, m, near)
-    loss = removal[K]
-    mask = np.zeros((N + 7) // 8 * 8, np.uint8)
-    eights = mask.view(np.uint64)
-    nearer = np.empty(N + 8, np.int32)
-    share = np.zeros(K)
-    cheapest, widest = np.argmin(removal[:K]), 2.0 * _uncertainty(N, loss, removal[:K].max())
-    for candidate in range(at.shape[0]):
-        if taken[points[candidate]]:
-            continue
-        d = C[at[candidate]]
-        for i in range(N):
-            mask[i] = d[i] < far[i]
-        n = 0
-        for e in range(eights.shape[0]):
-            if eights[e]:
-                for i in range(8 * e, 8 * e + 8):
-                    nearer[n] = i
-                    n += mask[i]
-        acc = 0.0
-        for t in range(n):
-            i = nearer[t]
-            a, d_i = np.float64(near[i]), np.float64(d[i])
-            acc += m[i] * (min(d_i, a) - a)
-            share[first[i]] += m[i] * (max(d_i, a) - np.float64(far[i]))
-        go, least = int(cheapest), removal[cheapest]
-        for t in range(n):
-            j = first[nearer[t]]
-            change = removal[j] + share[j]
-            if change < least or (change == least and j < go):
-                go, least = j, change
-        found = acc + least < -2.0 * _uncertainty(N, loss, removal[go]) or (even and acc + least <= 0.0)
-        # A medoid with a larger change may have a larger uncertainty, too, so all are looked at.
-        if not found and acc + least <= widest:
-            go, lowest = -1, loss
-            for j in range(K):
-                if acc + removal[j] + share[j] <= 2.0 * _uncertainty(N, loss, removal[j]):
-                    after = _loss_after(j, d, m, first, near, far)
-                    if after < lowest:
-                        go, lowest = j, after
-            found = go >= 0
-        for t in range(n):
-            share[first[nearer[t]]] = 0.0
-        if found:
-            return candidate, go
-    return -1, -1
-
-
-@kernel
-def _uncertainty(N, loss, removal):  # type: ignore[no-untyped-def]
-    """By how much a computed change of the loss may be off."""
-    return (N + 4) * EPS * (loss + 2.0 * removal) + 4 * N * UNDERFLOW
-
-
-@kernel
-def _loss_after(j, d, m, first, near, far):  # type: ignore[no-untyped-def]
-    """The loss if medoid j is replaced by the candidate at d (N,), in the order of `_removals`."""
-    loss = 0.0
-    for i in range(m.shape[0]):
-        stays = np.float64(far[i]) if first[i] == j else np.float64(near[i])
-        loss += m[i] * min(np.float64(d[i]), stays)
-    return loss
-
-
-@kernel
-def _first_better(C, at, m, near):  # type: ignore[no-untyped-def]
-    """The same for one medoid: change(c) = sum_i m_i (d_i - a_i); its terms have both signs, |.| <= d_i + a_i.
-
-    Ties are never taken: where no point is better than the one medoid, the loss is the global minimum.
-    """
-    N = m.shape[0]
-    for t in range(at.shape[0]):
-        d_t = C[at[t]]
-        change = size = 0.0
-        before = after = 0.0
-        for i in range(N):
-            d, a = np.float64(d_t[i]), np.float64(near[i])
-            change += m[i] * (d - a)
-            size += m[i] * (d + a)
-            before += m[i] * a
-            after += m[i] * d
-        off = 2.0 * _uncertainty(N, size, 0.0)
-        if change < -off or (change <= off and after < before):
-            return t, 0
-    return -1, -1
-
-
-@kernel
-def _exchange(j, d, G, first, second, near, far):  # type: ignore[no-untyped-def]
-    """Medoid j is now d (N,) away; a point searches all medoids only if one of its two nearest moved away."""
-    N, K = G.shape
-    for i in range(N):
-        new = d[i]
-        G[i, j] = new
-        if first[i] == j:
-            if new <= far[i]:
-                near[i] = new
-                continue
-            first[i], near[i] = second[i], far[i]
-        elif new < near[i]:
-            second[i], far[i] = first[i], near[i]
-            first[i], near[i] = j, new
-            continue
-        elif new <= far[i]:
-            second[i], far[i] = j, new
-            continue
-        elif second[i] != j:
-            continue
-        a = first[i]
-        b = 0 if a != 0 else 1
-        for k in range(b + 1, K):
-            if k != a and G[i, k] < G[i, b]:
-                b = k
-        second[i], far[i] = b, G[i, b]
-
-
-@kernel
-def _descend(C, at, points, w, m, taken, G, first, second, near, far, removal, patience, most, even):  # type: ignore[no-untyped-def]
-    """Go through the candidates `points`, rows `at` of C, and make each swap that lowers the loss.
-
-    Ends after `most` swaps, or `patience` candidates without one. Returns (swaps, candidates looked at, candidates
-    since the last swap).
-    """
-    swaps = idle = begin = 0
-    while begin < at.shape[0] and idle < patience and swaps < most:
-        stop = min(begin + patience - idle, at.shape[0])
-        t, j = _first_improving(C, at[begin:stop], points[begin:stop], taken, m, first, near, far, removal, even)
-        if t < 0:
-            idle += stop - begin
-            begin = stop
-            continue
-        t += begin
-        taken[w[j]], taken[points[t]] = False, True
-        w[j] = points[t]
-        _exchange(j, C[at[t]], G, first, second, near, far)
-        _removals(m, first, near, far, removal)
-        swaps += 1
-        idle = 0
-        begin = t + 1
-    return swaps, begin, idle
+        return descend(block.C, block.at, block.points, *state, self.tied, patience, most, even)

@@ -65,7 +65,8 @@ def limited(n_jobs: int | None) -> Iterator[int]:
         with uninterrupted(), _lock:  # Ctrl-C between two of these steps would leave the limit to the whole process
             n = n_threads(n_jobs)
             if not _limits:
-                _limits.append((_Ticket, n_threads(None), n_threads(None)))
+                outside = n_threads(None)
+                _limits.append((_Ticket, outside, outside))
             blas = n if current_thread() is main_thread() else 1
             _limits.append((mine, n, blas))
             _set_blas(blas)
