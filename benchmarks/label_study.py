@@ -27,8 +27,8 @@ from medianmap.datasets import (
     load_iris,
     simulate_protein_families,
 )
-from medianmap.estimators.classifier import majority_labels, spread_labels
 from medianmap.estimators.fit import GUIDANCE, Supervision, Trained
+from medianmap.estimators.labelings import majority_labels, spread_labels
 from medianmap.explore.refits import standard_error
 from medianmap.sources import ALL
 from reproduction.judging import neighbours
