@@ -19,7 +19,7 @@ from medianmap.core.engine import State
 from medianmap.core.labels import UNLABELLED, LabelVectors, class_numbers, training_labels
 from medianmap.core.quality import inertia
 from medianmap.estimators.base import BaseMap, check_map
-from medianmap.estimators.classifier import majority_labels
+from medianmap.estimators.labelings import majority_labels
 from medianmap.estimators.median import MedianMap
 from medianmap.estimators.relational import RelationalMap
 from medianmap.patches.clusterer import PatchClusterer

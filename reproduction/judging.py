@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from medianmap.core.quality import quantization_error
 from medianmap.estimators.base import BaseMap
-from medianmap.estimators.classifier import majority_labels
 from medianmap.estimators.fit import Supervision
+from medianmap.estimators.labelings import majority_labels
 from medianmap.sources.base import IntArray
 
 from .plan import Record

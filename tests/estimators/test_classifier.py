@@ -33,7 +33,7 @@ from medianmap import (
 from medianmap.app.main import cli
 from medianmap.core.labels import LabelVectors
 from medianmap.datasets import load_breast_cancer, load_iris
-from medianmap.estimators.classifier import LABELINGS, spread_labels
+from medianmap.estimators.labelings import LABELINGS, spread_labels
 from medianmap.sources.base import panels
 
 CHECKED = [
@@ -378,15 +378,19 @@ def by_least_squares(left):
     """The minimum that `spread_labels` is defined by, as a least squares problem with one row per term."""
     G, m, y, known = left.G, left.m, left.labels.y, left.labels.known & (left.m > 0)
     K, b = G.shape[1], 0.02
-    first, second = np.argsort(G, axis=1, kind="stable")[:, :2].T
+    P = np.zeros_like(G)
+    for i, row in enumerate(G):
+        first, second, third = np.argsort(row, kind="stable")[:3]
+        nearer = row[third] - row[[first, second]]
+        P[i, [first, second]] = nearer / nearer.sum()
     W = np.zeros((K, K))
-    for i, (j, l) in enumerate(zip(first, second, strict=True)):
-        W[j, l] += m[i] * (G[i, j] / G[i, l]) ** 2
-        W[l, j] = W[l, j] + m[i] * (G[i, j] / G[i, l]) ** 2
-    W *= 0.2 / W.sum(axis=1).mean()
+    for i, j, l in np.ndindex(len(G), K, K):
+        if j != l:
+            W[j, l] += m[i] * P[i, j] * P[i, l]
+    W *= 0.4 / W.sum(axis=1).mean()
     rows, values = [], []
     for i in np.flatnonzero(known):
-        rows.append(np.sqrt(m[i]) * np.eye(K)[first[i]])
+        rows.append(np.sqrt(m[i]) * P[i])
         values.append(np.sqrt(m[i]) * y[i])
     for j in range(K):
         nearest = np.flatnonzero(known)[G[known, j].argmin()]
@@ -395,7 +399,8 @@ def by_least_squares(left):
         for l in range(j):
             rows.append(np.sqrt(W[j, l]) * (np.eye(K)[j] - np.eye(K)[l]))
             values.append(np.zeros(y.shape[1]))
-    return np.linalg.lstsq(np.array(rows), np.array(values), rcond=None)[0]
+    S = np.maximum(np.linalg.lstsq(np.array(rows), np.array(values), rcond=None)[0], 0.0)
+    return S / S.sum(axis=1, keepdims=True)
 
 
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 50))

@@ -18,8 +18,8 @@ from medianmap import (
 from medianmap.core.engine import State
 from medianmap.core.quality import inertia
 from medianmap.datasets import load_iris
-from medianmap.estimators.classifier import LABELINGS
 from medianmap.estimators.fit import Supervision
+from medianmap.estimators.labelings import LABELINGS
 from medianmap.explore.beta_path import BetaPath, beta_path
 from medianmap.explore.refits import standard_error
 

@@ -26,8 +26,8 @@ from medianmap import (
     save,
 )
 from medianmap.datasets import load_breast_cancer
-from medianmap.estimators.classifier import LABELINGS
 from medianmap.estimators.fit import as_generator
+from medianmap.estimators.labelings import LABELINGS
 from medianmap.patches.one_patch import Patch, seed_of
 from medianmap.patches.plan import PatchPlan, cost_of_sequence, cost_of_tree, patch_sizes, plan_patches, tree_sizes
 from medianmap.patches.tree import _represented

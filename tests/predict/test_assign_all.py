@@ -19,6 +19,7 @@ from support.extras import optional
 from support.maps import BATCH, MEDIAN, METHODS, blob_distances, blobs, estimator
 
 from medianmap import MedianKMeans, MedianNeuralGas, PatchClusterer, PrototypeClassifier, as_dissimilarity
+from medianmap.core.memberships import Memberships
 from medianmap.predict.assign_all import assign_all, assigned_lines, two_nearest
 from medianmap.readers import Records, iter_records
 from medianmap.utils.threads import limited
@@ -38,7 +39,8 @@ DISSIMILARITY = st.sampled_from([0.0, 1.0, 2.0, 1e-300, 1.7e308])
 @given(st.integers(1, 6).flatmap(lambda K: st.lists(st.lists(DISSIMILARITY, min_size=K, max_size=K), min_size=1)))
 def test_two_nearest_with_ties_to_the_lower(G):
     G = np.array(G, float)
-    first, d, second, e, other, f = two_nearest(G)
+    first, d, second, e, other, f, second_share = two_nearest(G)
+    assert second_share.tolist() == Memberships.of(G).t.tolist()
     assert (other.tolist(), f.tolist()) == (second.tolist(), e.tolist())  # each is its own group
     for i, row in enumerate(G):
         ranked = sorted(range(len(row)), key=lambda j: (row[j], j))

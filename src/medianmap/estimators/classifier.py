@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, dia_array
-from scipy.sparse.linalg import splu
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.labels import class_numbers, why_none_counts, without_marks
+from ..core.memberships import Memberships
 from ..sources.base import FloatArray
 from ..utils.checks import check_beta_or_auto, check_choice, check_weights
-from ..utils.threads import limited
 from .answers import ModelViews
 from .base import BaseMap
-from .fit import Supervision, Trained
-
-# How much the fields around one count for its shares on average, and the nearest labelled point, in labelled points.
-NEIGHBOURS, NEAREST = 0.2, 0.02
+from .fit import Supervision
+from .labelings import LABELINGS
 
 
 class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -31,7 +25,7 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     y_i is the label of point i as a vector of class shares, Y_j that of prototype j, the weighted mean of the labels of
     its points; both parts are lowered together. A point without label has the first part alone. A new point gets the
-    class of its nearest prototype by d.
+    class of its nearest prototype by d or, where it lies between two, of their mixture (see `labeling`).
 
     Parameters
     ----------
@@ -42,10 +36,12 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         on the number n of labelled points: 1 if there are no more of them than prototypes, towards 0.8 as there are
         more; (1 - beta) / beta = max(0, 1 - K / n) / 4.
     labeling : {"spread", "majority", "learned"}, default="spread"
-        How prototypes get the classes that are predicted. "spread": the votes of the labelled points whose nearest
-        prototype it is, weighted by sample_weight, and the shares of the prototypes around it, which decide where there
-        is no vote. "majority": the votes alone; without any, the label of the nearest labelled point. With beta=1 this
-        is the posterior labelling of an unsupervised map. "learned": the vectors Y of training.
+        How prototypes get class shares, and points theirs from them. "spread": shares that agree with the labelled
+        points, weighted by sample_weight, and with those of the prototypes around, which decide where there is no
+        label; a point between two prototypes has shares of both. "majority": the votes of the labelled points whose
+        nearest prototype it is; without any, the label of the nearest labelled point; a point has the shares of its
+        nearest prototype. With beta=1 this is the posterior labelling of an unsupervised map. "learned": the vectors Y
+        of training, that of the nearest prototype for a point.
     label_scale : {"mean"} or None, default="mean"
         "mean" divides the dissimilarities by their mean in d_beta, so that beta means the same on every data set; None
         takes them as they are. beta="auto" needs "mean".
@@ -128,7 +124,7 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         self.estimator_ = fitted
         self.beta_ = trained.beta
         self.classes_ = trained.labels.classes
-        self.prototype_labels_ = LABELINGS[self.labeling](trained)
+        self.prototype_labels_ = LABELINGS[self.labeling].of_prototypes(trained)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
@@ -151,7 +147,7 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
             )
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """(n_query,) class of the nearest prototype: its largest share, the first class on ties.
+        """(n_query,) class of each query: its largest share, the first class on ties.
 
         X : queries, as the `predict` of the map takes them
         """
@@ -159,12 +155,12 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         return self.classes_[shares.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """(n_query, n_classes) class shares of the nearest prototype.
+        """(n_query, n_classes) class shares: those of the nearest prototype, with "spread" mixed with the second's.
 
         X : queries, as the `predict` of the map takes them
         """
         check_is_fitted(self)
-        return self.prototype_labels_[self.estimator_.predict(X)]
+        return self._shares_of(Memberships.of(self._answering_map._dissimilarities(X)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy: the share of the labelled points of X whose class is predicted, by weight.
@@ -197,6 +193,10 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     # --- what the folders above ask
 
+    def _shares_of(self, points: Memberships) -> FloatArray:
+        """(n, n_classes) class shares of points by their two nearest prototypes."""
+        return LABELINGS[self.labeling].of_points(self.prototype_labels_, points)
+
     @property
     def _answering_map(self) -> BaseMap:
         """The fitted map that answers for this model."""
@@ -210,95 +210,3 @@ def check_classifier(classifier: Any) -> None:
             f"classifier is a {type(classifier).__name__}; pass a PrototypeClassifier "
             "(of a pipeline its last step, with X transformed by the others)."
         )
-
-
-@dataclass(frozen=True)
-class Votes:
-    """What the labelled points say about the prototypes of a trained map, and how near prototypes are to each other.
-
-    V (K, C): the weighted votes of the labelled points whose nearest prototype it is.
-    near (K, C): the label of the labelled point nearest to each prototype, the first on ties.
-    links (K, K): symmetric; sum of m_i (d1 / d2)^2 over the points whose two nearest prototypes these are.
-    unit: the weight of one labelled point: 1, or the mean weight where that is less.
-    """
-
-    V: FloatArray
-    near: FloatArray
-    links: csr_array
-    unit: float
-
-    @classmethod
-    def of(cls, trained: Trained) -> Votes:
-        """All that the training data say, block by block."""
-        K, C = trained.state.labels.shape
-        V, near, least = np.zeros((K, C)), np.zeros((K, C)), np.full(K, np.inf)
-        links, labelled = csr_array((K, K)), np.zeros(2)
-        for G, m, labels in trained.blocks():
-            links = links + _links(G, m)
-            counting = np.flatnonzero(labels.known & (m > 0))
-            if len(counting):
-                G, y, m = G[counting], labels.y[counting], m[counting]
-                np.add.at(V, G.argmin(axis=1), m[:, None] * y)
-                first, d = G.argmin(axis=0), G.min(axis=0)
-                near[d < least] = y[first[d < least]]
-                least = np.minimum(least, d)
-                labelled += m.sum(), len(m)
-        return cls(V, near, links + links.T, min(1.0, labelled[0] / labelled[1]))
-
-
-def _links(G: FloatArray, m: FloatArray) -> csr_array:
-    """(K, K) sum of m_i (d1 / d2)^2 in row j and column l, the nearest and the second nearest prototype of point i.
-
-    A point between two prototypes ties them together, one that is at home with one of them does not. Dissimilarities
-    below 0 (to combinations of the data) count as 0.
-    """
-    (n, K), rows = G.shape, np.arange(len(G))
-    if K == 1:
-        return csr_array((1, 1))
-    j = G.argmin(axis=1)
-    others = G.astype(np.float64)
-    d1 = np.maximum(others[rows, j], 0.0)
-    others[rows, j] = np.inf
-    l, d2 = others.argmin(axis=1), others.min(axis=1)
-    ratio = np.divide(d1, d2, out=np.ones(n), where=d2 > 0)
-    return csr_array((m * ratio**2, (j, l)), shape=(K, K))
-
-
-def majority_labels(trained: Trained) -> FloatArray:
-    """(K, C) class shares of the labelled points in each receptive field, by weight; the largest share is the vote.
-
-    A field without labelled weight takes the label of the nearest labelled point, the first on ties.
-    """
-    votes = Votes.of(trained)
-    total = votes.V.sum(axis=1, keepdims=True)
-    return np.where(total > 0, votes.V / np.where(total > 0, total, 1.0), votes.near)
-
-
-def spread_labels(trained: Trained) -> FloatArray:
-    """(K, C) class shares S that agree with the votes V in each field and with the shares of the fields around it.
-
-    S minimises  sum_j n_j |S_j - V_j / n_j|^2 + a sum_{j < l} w_jl |S_j - S_l|^2 + b sum_j |S_j - near_j|^2
-
-    n_j = sum_c V_jc; w are the links of `Votes`, divided by their mean sum over a row; a = NEIGHBOURS, b = NEAREST.
-    With labels everywhere the votes decide; where there are few, classes spread from field to field, farther where data
-    connect them than across a gap, and shares say how far the nearest votes are. Rows sum to 1.
-    """
-    votes = Votes.of(trained)
-    n, W = votes.V.sum(axis=1), votes.links
-    sums = W.sum(axis=1)
-    W = (NEIGHBOURS * votes.unit / (sums.mean() or 1.0)) * W
-    b = NEAREST * votes.unit
-    diagonal = n + W.sum(axis=1) + b
-    A = dia_array((diagonal[None], [0]), shape=W.shape) - W  # diags_array is newer than the oldest SciPy that we take
-    with limited(1):  # the same bits at any number of threads
-        S = splu(A.tocsc()).solve(votes.V + b * votes.near)
-    S = np.maximum(S, 0.0)
-    return S / S.sum(axis=1, keepdims=True)
-
-
-# How prototypes get the classes that are predicted, by name: what training left -> (K, C).
-LABELINGS: dict[str, Callable[[Trained], FloatArray]] = {
-    "spread": spread_labels,
-    "majority": majority_labels,
-    "learned": lambda trained: trained.state.labels,
-}

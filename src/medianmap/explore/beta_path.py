@@ -13,9 +13,11 @@ from sklearn.model_selection import check_cv
 
 from ..core.engine import State
 from ..core.labels import UNLABELLED, LabelVectors, training_labels, why_none_counts, without_marks
+from ..core.memberships import Memberships
 from ..estimators.base import BaseMap
-from ..estimators.classifier import LABELINGS, PrototypeClassifier, check_classifier
+from ..estimators.classifier import PrototypeClassifier, check_classifier
 from ..estimators.fit import Supervision, Trained
+from ..estimators.labelings import LABELINGS, Labeling
 from ..sources import ALL
 from ..sources.base import FloatArray, Index, IntArray
 from ..utils.checks import check_beta, check_n_prototypes
@@ -31,8 +33,8 @@ class BetaPath:
     """Figures for every beta (B,), from 1, the unsupervised map, downwards; S is the number of splits.
 
     accuracy : per labeling, "spread", "majority" and "learned", (B, S) on the points held out.
-    quantization_error, agreement : (B,) of the fit to all data; agreement is the share of labelled points that have
-        the class of their prototype, by the classifier's own labeling.
+    quantization_error, agreement : (B,) of the fit to all data; agreement is the share of labelled points whose
+        class is the one that the classifier's own labeling predicts.
     betas : (B,) from 1 downwards
     """
 
@@ -135,15 +137,15 @@ def beta_path(
 
     own = LABELINGS[classifier.labeling]
     whole = [
-        (fitted.quantization_error_, _accuracy(own(trained), fitted.labels_, labels.numbers, m))
+        (fitted.quantization_error_, _accuracy(own, trained, Memberships.of(trained.G), labels.numbers, m))
         for fitted, trained in path(ALL)
     ]
-    accuracy = {labeling: np.empty((len(grid), len(splits))) for labeling in LABELINGS}
+    accuracy = {name: np.empty((len(grid), len(splits))) for name in LABELINGS}
     for s, (train, judged) in enumerate(splits):
         for b, (fitted, trained) in enumerate(path(train)):
-            winner = fits.winners(fitted, train, judged)
-            for labeling, shares_of in LABELINGS.items():
-                accuracy[labeling][b, s] = _accuracy(shares_of(trained), winner, labels.numbers[judged], m[judged])
+            points = fits.memberships(fitted, train, judged)
+            for name, labeling in LABELINGS.items():
+                accuracy[name][b, s] = _accuracy(labeling, trained, points, labels.numbers[judged], m[judged])
     quantization_error, agreement = np.array(whole).T
     return BetaPath(np.array(grid), accuracy, quantization_error, agreement)
 
@@ -163,6 +165,7 @@ def _splits(cv: Any, labels: LabelVectors, m: FloatArray) -> list[tuple[IntArray
     return splits
 
 
-def _accuracy(Y: FloatArray, winner: IntArray, numbers: IntArray, m: FloatArray) -> float:
-    """Share of the labelled points, by weight m (n,), whose class is that of the prototype `winner` (n,)."""
-    return float(np.average(Y.argmax(axis=1)[winner] == numbers, weights=m * (numbers != UNLABELLED)))
+def _accuracy(labeling: Labeling, trained: Trained, points: Memberships, numbers: IntArray, m: FloatArray) -> float:
+    """Share of the labelled points, by weight m (n,), whose class is the one that a labeling predicts."""
+    shares = labeling.of_points(labeling.of_prototypes(trained), points)
+    return float(np.average(shares.argmax(axis=1) == numbers, weights=m * (numbers != UNLABELLED)))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.labels import UNLABELLED, UNSEEN, LabelVectors, class_numbers, without_marks
+from ..core.memberships import Memberships
 from ..estimators.classifier import PrototypeClassifier, check_classifier
 from ..predict.queries import map_of
 from ..sources.base import FloatArray, IntArray
@@ -100,12 +101,12 @@ def entropy(shares: FloatArray) -> FloatArray:
 
 
 def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDArray[Any]:
-    """Labelled points whose label is not that of their prototype, the most suspicious first.
+    """Labelled points of which the classifier predicts another class than their label, the most suspicious first.
 
-    suspicion_i = (Y_j[k] - Y_j[c]) (1 - d(x_i, w_j) / d(x_i, w_own)), in [0, 1], where c is the point's own class, j
-    its nearest prototype, k that prototype's class, and w_own the nearest prototype of class c: high where the
-    prototype is sure of another class and the point is much nearer to it than to its own class. If no prototype has
-    class c the second factor is 1. A class that training did not see has the share 0.
+    suspicion_i = (p_i[k] - p_i[c]) (1 - d(x_i, w_j) / d(x_i, w_own)), in [0, 1], where p_i are the shares predicted
+    for the point, c is its own class, k the predicted one, w_j its nearest prototype, and w_own the nearest prototype
+    of class c: high where the classifier is sure of another class and the point is much nearer to that than to its own
+    class. If no prototype has class c the second factor is 1. A class that training did not see has the share 0.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def suspected_mislabels(classifier: PrototypeClassifier, X: Any, y: Any) -> NDAr
     Returns
     -------
     (n,) records
-        point, label, proposed (the class of the prototype), prototype, share (of the label there), suspicion.
+        point, label, proposed (the predicted class), prototype, share (that is predicted of the label), suspicion.
 
     See Also
     --------
@@ -130,16 +131,18 @@ def _suspected(classifier: PrototypeClassifier, judged: Judged) -> NDArray[Any]:
     G, number, labels = judged
     Y, classes = classifier.prototype_labels_, classifier.classes_
     top = Y.argmax(axis=1)
-    winner = G.argmin(axis=1)
-    at = np.flatnonzero((number != UNLABELLED) & (number != top[winner]))
-    j, c = winner[at], number[at]
-    share = np.where(c == UNSEEN, 0.0, Y[j, np.maximum(c, 0)])
+    points = Memberships.of(G)
+    shares = classifier._shares_of(points)
+    predicted = shares.argmax(axis=1)
+    at = np.flatnonzero((number != UNLABELLED) & (number != predicted))
+    j, c, k = points.first[at], number[at], predicted[at]
+    share = np.where(c == UNSEEN, 0.0, shares[at, np.maximum(c, 0)])
     near = G[at, j]
     own = np.where(top[None, :] == c[:, None], G[at], np.inf).min(axis=1)
     with np.errstate(invalid="ignore"):
         ratio = np.where(own > 0, near / own, 1.0)  # both zero: as near to the one as to the other
-    suspicion = (Y[j, top[j]] - share) * (1.0 - ratio)
-    found = table(point=at, label=labels.classes[labels.numbers[at]], proposed=classes[top[j]], prototype=j,
+    suspicion = (shares[at, k] - share) * (1.0 - ratio)
+    found = table(point=at, label=labels.classes[labels.numbers[at]], proposed=classes[k], prototype=j,
                   share=share, suspicion=suspicion)  # fmt: skip
     return found[np.lexsort((at, -suspicion))]
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.engine import State
+from ..core.memberships import Memberships
 from ..core.spaces import Space
 from ..estimators.base import BaseMap, check_map
 from ..estimators.fit import Supervision, Trained, as_generator
@@ -55,6 +56,10 @@ class Refits:
     def winners(self, fitted: BaseMap, points: IntArray, queries: Index = ALL) -> IntArray:
         """(n_query,) nearest prototype of the points `queries`, in a map fitted to the points `points`."""
         return fitted.predict(self.space.query_data(queries, points))
+
+    def memberships(self, fitted: BaseMap, points: IntArray, queries: Index = ALL) -> Memberships:
+        """To which prototypes the points `queries` belong, in a map fitted to the points `points`."""
+        return Memberships.of(fitted._dissimilarities(self.space.query_data(queries, points)))
 
     def of_positive_weight(self) -> Refits:
         """The same for the points whose weight is not 0."""

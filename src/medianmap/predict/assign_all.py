@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.labels import as_label_vectors
+from ..core.memberships import Memberships
 from ..sources.base import FloatArray, IntArray, rows_per_panel
 from ..utils.checks import check_count, check_flag, check_n_jobs
 from ..utils.files import FOR_SPREADSHEETS, atomic, packed, protected, table
@@ -49,6 +50,7 @@ class Answers:
 
     map : the fitted map that answers.
     exemplars : K ids of the prototypes' exemplars, or their places in the training data; None for means.
+    classifier : the model, if it predicts classes.
     classes : K (class, probability) of the prototypes of a classifier; None without one.
     """
 
@@ -57,16 +59,19 @@ class Answers:
         names = getattr(self.map, "prototype_ids_", exemplar_places(self.map))
         self.exemplars = None if names is None else [str(name) for name in names]
         shares = getattr(model, "prototype_labels_", None)
-        self.classes: list[tuple[Any, float]] | None = None
-        if shares is not None:
-            best = np.asarray(model.classes_)[shares.argmax(axis=1)].tolist()
-            self.classes = list(zip(best, shares.max(axis=1).tolist(), strict=True))
+        self.classifier: Any = None if shares is None else model
+        self.classes: list[tuple[Any, float]] | None = None if shares is None else self._likeliest(shares)
         # What the map remembers of its training points.
         self.usual: dict[str, Any] = getattr(self.map, "usual_", {})
         self.groups: IntArray | None = self.usual.get("groups")
         self.majority: list[tuple[str | None, float]] | None = None
         if "majority" in self.usual and shares is None:
             self.majority = list(zip(self.usual["majority"], self.usual["majority_share"].tolist(), strict=True))
+
+    def _likeliest(self, shares: FloatArray) -> list[tuple[Any, float]]:
+        """The class of largest share in each row, and that share."""
+        best = np.asarray(self.classifier.classes_)[shares.argmax(axis=1)].tolist()
+        return list(zip(best, shares.max(axis=1).tolist(), strict=True))
 
     @property
     def columns(self) -> list[str]:
@@ -90,10 +95,15 @@ class Answers:
         if self.usual:
             score = novelty(table_of([nearest]), self.usual)
             cells += [map(str, score.tolist()), np.where(score > self.usual["novelty"], "1", "0").tolist()]
-        for told in (self.classes, self.majority):
-            if told is not None:
-                texts = [("", "") if name is None else (str(name), str(share)) for name, share in told]
-                cells += [[texts[j][part] for j in first] for part in range(2)]
+        told: list[tuple[Any, float]] | None = None
+        if self.classifier is not None:
+            points = Memberships(nearest.first, nearest.second, nearest.second_share)
+            told = self._likeliest(self.classifier._shares_of(points))
+        elif self.majority is not None:
+            told = [self.majority[j] for j in first]
+        if told is not None:
+            texts = [("", "") if name is None else (str(name), str(share)) for name, share in told]
+            cells += [[text[part] for text in texts] for part in range(2)]
         return cells
 
     def lines(self, block: Block, nearest: Nearest) -> Iterator[str]:
@@ -120,7 +130,8 @@ class Answers:
         prototypes = None if alpha is None else (alpha.data, alpha.indices, alpha.indptr)
         answers = [getattr(self.map, name, None) for name in names]
         try:
-            return digest([answers, prototypes, self.exemplars, self.classes])
+            shares = getattr(self.classifier, "prototype_labels_", None)
+            return digest([answers, prototypes, self.exemplars, self.classes, shares])
         except ValueError:
             return ""
 
@@ -295,6 +306,7 @@ class Nearest(NamedTuple):
     """Of n points: nearest prototype (n,), dissimilarity to it, second nearest, dissimilarity to that.
 
     other, f : (n,) nearest prototype of another group than that of the first, and dissimilarity to it.
+    second_share : (n,) the part of the point that belongs to the second prototype, see `Memberships`.
     """
 
     first: IntArray
@@ -303,6 +315,7 @@ class Nearest(NamedTuple):
     e: FloatArray
     other: IntArray
     f: FloatArray
+    second_share: FloatArray
 
 
 def two_nearest(G: FloatArray, groups: IntArray | None = None) -> Nearest:
@@ -312,18 +325,13 @@ def two_nearest(G: FloatArray, groups: IntArray | None = None) -> Nearest:
 
     groups : (K,) the group of each prototype; None: each is its own.
     """
-    i = np.arange(len(G))
-    first = G.argmin(axis=1)
-    d = G[i, first]
-    others = G.copy()
-    others[i, first] = np.inf
-    second = others.argmin(axis=1)
-    e = others[i, second]
+    i, (first, second, t) = np.arange(len(G)), Memberships.of(G)
+    d, e = G[i, first], G[i, second] if G.shape[1] > 1 else np.full(len(G), np.inf)
     if groups is None:
-        return Nearest(first, d, second, e, second, e)
-    others[groups[None, :] == groups[first][:, None]] = np.inf
+        return Nearest(first, d, second, e, second, e, t)
+    others = np.where(groups[None, :] == groups[first][:, None], np.inf, G)
     other = others.argmin(axis=1)
-    return Nearest(first, d, second, e, other, others[i, other])
+    return Nearest(first, d, second, e, other, others[i, other], t)
 
 
 def nearest_blocks(
@@ -341,8 +349,8 @@ def two_best(
     model: Any, X: Any, *, groups: IntArray | None = None, n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> NDArray[Any]:  # fmt: skip
-    """(N,) records: point, prototype, dissimilarity, second, second_dissimilarity, other, other_dissimilarity,
-    ratio.
+    """(N,) records: point, prototype, dissimilarity, second, second_dissimilarity, second_share, other,
+    other_dissimilarity, ratio.
 
     ratio = d(x, nearest) / d(x, second nearest), in [0, 1]: 0 on an exemplar, 1 where two are equally near (also
     both at 0). other is the nearest prototype of another group, at infinity where there is none. Ties go to the lower
@@ -365,14 +373,16 @@ def two_best(
 
 def table_of(blocks: Iterable[Nearest]) -> NDArray[Any]:
     """The records of `two_best`, from the two nearest prototypes of all points, block by block."""
-    first, d, second, e, other, f = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    first, d, second, e, other, f, t = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return table(point=np.arange(len(first)), prototype=first, dissimilarity=d, second=second,
-                 second_dissimilarity=e, other=other, other_dissimilarity=f, ratio=ratios(d, e))  # fmt: skip
+                 second_dissimilarity=e, other=other, other_dissimilarity=f, second_share=t,
+                 ratio=ratios(d, e))  # fmt: skip
 
 
 def nearest_of(points: NDArray[Any]) -> Nearest:
     """The two nearest prototypes from the records of `two_best`."""
-    names = ("prototype", "dissimilarity", "second", "second_dissimilarity", "other", "other_dissimilarity")
+    names = ("prototype", "dissimilarity", "second", "second_dissimilarity", "other", "other_dissimilarity",
+             "second_share")  # fmt: skip
     return Nearest(*(points[name] for name in names))
 
 
