@@ -27,6 +27,7 @@ from medianmap import (
     PatchClusterer,
     PrototypeClassifier,
     RelationalNeuralGas,
+    beta_path,
     load,
     save,
 )
@@ -37,6 +38,7 @@ from medianmap.estimators.labelings import LABELINGS, spread_labels
 from medianmap.sources.base import panels
 
 CHECKED = [
+    PrototypeClassifier(),
     PrototypeClassifier(BatchNeuralGas(5, n_epochs=10, random_state=0)),
     PrototypeClassifier(BatchKMeans(5, random_state=0), label_scale="mean"),
     PrototypeClassifier(BatchSOM((1, 5), n_epochs=10, random_state=0), labeling="majority"),
@@ -49,6 +51,8 @@ CHECKED = [
 
 def expected_failures(classifier):
     failures = {}
+    if classifier.estimator is None:
+        return {}  # as it is constructed it has no excuse
     if not get_tags(classifier).input_tags.pairwise and not isinstance(classifier.estimator, BatchSOM | MedianSOM):
         failures["check_sample_weight_equivalence_on_dense_data"] = "random starts and exchanges draw from N points"
     return failures
@@ -58,6 +62,47 @@ def expected_failures(classifier):
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_the_default_map_suits_the_data_its_weights_and_its_classes(rng):
+    X, y = three_clouds(rng)
+    clf = PrototypeClassifier(random_state=0).fit(X, y)
+    assert len(clf.prototype_labels_) == 90 // 4  # one prototype for four points
+    assert clf.score(X, y) == 1.0
+    twice = PrototypeClassifier(random_state=0).fit(np.vstack([X, X]), np.r_[y, y])
+    assert len(twice.prototype_labels_) == 90 // 4  # of the same points one exemplar takes all
+    weighted = PrototypeClassifier(random_state=0).fit(X, y, sample_weight=np.arange(90) < 40)
+    assert len(weighted.prototype_labels_) == 10
+    classes = PrototypeClassifier(random_state=0).fit(X[:20], np.arange(20) % 10)
+    assert len(classes.prototype_labels_) == 10  # as many as classes at least
+    np.testing.assert_array_equal(clf.predict(X), PrototypeClassifier(random_state=0).fit(X, y).predict(X))
+    assert clf.estimator is None
+
+
+def test_the_default_map_works_wherever_a_map_given_does(rng, tmp_path):
+    X, y = three_clouds(rng)
+    clf = PrototypeClassifier(random_state=0).fit(X, y)
+    save(clf, tmp_path / "clf.mmap")
+    np.testing.assert_array_equal(load(tmp_path / "clf.mmap").predict_proba(X), clf.predict_proba(X))
+    path = beta_path(PrototypeClassifier(random_state=0), X, y, [0.5], cv=2)
+    assert path.accuracy["spread"].min() == 1.0
+    from medianmap.report.plots import BetaPathDisplay
+
+    drawn = BetaPathDisplay.from_estimator(PrototypeClassifier(random_state=0), X, y, [0.5], cv=2)
+    assert list(drawn.paths) == ["PrototypeClassifier"]
+    with pytest.raises(ValueError, match="X holds strings, but the metric 'euclidean' compares vectors"):
+        PrototypeClassifier().fit(["ant", "bee", "cat"], [0, 1, 2])
+
+
+def test_too_few_points_of_positive_weight_are_said_to_be_so(rng):
+    X, y = three_clouds(rng, n=12)
+    left = "n_samples = 4, the points whose sample_weight is not 0 and which have labels of 1 class; ask"
+    with pytest.warns(UserWarning, match="All labelled points have one class"), pytest.raises(ValueError, match=left):
+        PrototypeClassifier(MedianNeuralGas(8)).fit(X, y, sample_weight=y == 1)
+    with pytest.raises(ValueError, match="n_samples = 4, the points whose sample_weight is not 0; ask"):
+        MedianNeuralGas(8).fit(X, sample_weight=y == 1)
+    with pytest.raises(ValueError, match="n_samples = 4; ask"):
+        MedianNeuralGas(8).fit(X[:4])
 
 
 def three_clouds(rng, n=90):
@@ -325,7 +370,7 @@ def test_the_mean_stands_extreme_weights(family, factor, rng):
     np.testing.assert_array_equal(clf.fit(X, y, np.full(30, factor)).estimator_.labels_, plain)
 
 
-@pytest.mark.parametrize("nonsense", [None, 3, MedianKMeans])
+@pytest.mark.parametrize("nonsense", ["neural gas", 3, MedianKMeans])
 def test_what_is_no_map_is_refused_by_fit_alone(nonsense, rng):
     clf = PrototypeClassifier(nonsense)
     assert repr(clf).startswith("PrototypeClassifier(")

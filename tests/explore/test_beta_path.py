@@ -194,8 +194,8 @@ def test_mistakes_are_said(rng):
         beta_path(PrototypeClassifier(clf.estimator, label_scale="max"), D, np.arange(20) % 2)
     with pytest.raises(TypeError, match="classifier is a MedianKMeans; pass a PrototypeClassifier"):
         beta_path(clf.estimator, D, np.arange(20) % 2)
-    with pytest.raises(TypeError, match="estimator is a NoneType; pass one of medianmap's maps"):
-        beta_path(PrototypeClassifier(None), D, np.arange(20) % 2)
+    with pytest.raises(TypeError, match="estimator is a str; pass one of medianmap's maps"):
+        beta_path(PrototypeClassifier("gas"), D, np.arange(20) % 2)
     with pytest.raises(TypeError, match="estimator is a PatchClusterer"):
         beta_path(PrototypeClassifier(PatchClusterer(clf.estimator)), D, np.arange(20) % 2)
     with pytest.raises(ValueError, match=r"beta is 0; .*\(0, 1\]"):

@@ -28,11 +28,13 @@ from medianmap import (
 from medianmap.datasets import load_breast_cancer
 from medianmap.estimators.fit import as_generator
 from medianmap.estimators.labelings import LABELINGS
+from medianmap.explore.stability import restart_stability
 from medianmap.patches.one_patch import Patch, seed_of
 from medianmap.patches.plan import PatchPlan, cost_of_sequence, cost_of_tree, patch_sizes, plan_patches, tree_sizes
 from medianmap.patches.tree import _represented
 
 CHECKED = [
+    PatchClusterer(),
     PatchClusterer(MedianKMeans(3, random_state=0), patch_size=20),
     PatchClusterer(BatchNeuralGas(3, n_epochs=10, random_state=0), patch_size=20),
     PatchClusterer(MedianKMeans(3, metric="precomputed", random_state=0), patch_size=1000),
@@ -56,6 +58,20 @@ def expected_failures(clusterer):
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_without_a_map_patches_are_those_of_median_neural_gas(rng, tmp_path):
+    X = blobs(rng, n=200)
+    default = PatchClusterer(patch_size=100, random_state=0).fit(X)
+    given = PatchClusterer(MedianNeuralGas(), patch_size=100, random_state=0).fit(X)
+    assert len(default.multiplicities_) == 8
+    np.testing.assert_array_equal(default.medoid_indices_, given.medoid_indices_)
+    save(default, tmp_path / "patches.mmap")
+    np.testing.assert_array_equal(load(tmp_path / "patches.mmap").predict(X), default.labels_)
+    runs = [restart_stability(each, X, n_restarts=3, random_state=0) for each in (default, given)]
+    np.testing.assert_array_equal(runs[0].prototypes, runs[1].prototypes)
+    default.partial_fit(X[:50])
+    assert default.n_samples_seen_ == 250
 
 
 # --- sizes and cost ---------------------------------------------------------------------------------------------------

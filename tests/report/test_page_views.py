@@ -247,6 +247,8 @@ def test_the_plane_selects_on_the_map(globins, address, visit):
     content, *_ = globins
     page = visit(address)
     assert page.locator("#points .dots").count() > 1
+    order = "all => all.map(p => getComputedStyle(p).paintOrder.split(' ')[0])"
+    assert set(page.eval_on_selector_all("#points .dots", order)) == {"stroke"}  # or rims would hide dots in a crowd
     assert f"{content['plane']['correlation']:g}" in page.inner_text("#plane-told")
     page.locator("#points").scroll_into_view_if_needed()
     page.click("[data-tool=rectangle]")

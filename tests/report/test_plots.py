@@ -182,6 +182,44 @@ def test_stripes_and_dots_are_drawn_on_classes_that_share_a_colour(plt, iris_map
     assert {each.get_hatch() for each in display.ax_.collections if each.get_hatch()} == set(hatches[7:])
 
 
+def test_labels_that_are_many_numbers_are_a_scale_of_means(plt, iris_map, tmp_path):
+    som, X, _ = iris_map
+    years = [None if k % 10 == 3 else "unknown" if k % 10 == 4 else 1950 + k % 50 for k in range(150)]
+    display = MapDisplay.from_estimator(som, X, years, color="labels")
+    known = [(j, year) for j, year in zip(som.labels_, years, strict=True) if isinstance(year, int)]
+    expected = [np.mean([year for j, year in known if j == neuron]) for neuron in range(20)]
+    np.testing.assert_allclose(display.cells_.get_array(), expected)
+    assert "mean label of the points" in [ax.get_ylabel() for ax in display.figure_.axes]
+    written(display, tmp_path / "years.png")
+
+    graph = TopologyDisplay.from_estimator(som, X, years)
+    np.testing.assert_allclose(graph.means, expected)
+    drawn = {tuple(color) for color in graph.nodes_.get_facecolors()}
+    assert len(drawn) == len(np.unique(expected))  # by quantity, not by class
+    few = MapDisplay.from_estimator(som, X, [k % 20 for k in range(150)], color="labels")
+    assert few.values.shape == (20, 20)  # as many as can have a look of their own may be names of classes
+    alone = MapDisplay.from_estimator(som, X[:1], [1990], color="labels")
+    assert alone.values.shape == (20, 1)
+
+
+def test_a_long_legend_does_not_shrink_the_map(plt, iris_map):
+    som, X, y = iris_map
+    short = MapDisplay.from_estimator(som, X, y, color="labels")
+    long = MapDisplay.from_estimator(
+        som, X, [f"a species of quite a long name {k % 12}" for k in range(150)], color="labels"
+    )
+    heights = []
+    for display in (short, long):
+        display.figure_.draw_without_rendering()
+        heights.append(display.ax_.get_window_extent().height)
+    assert heights[1] > 0.9 * heights[0]
+    assert long.figure_.get_figheight() > short.figure_.get_figheight()
+    ax = plt.subplots()[1]
+    before = ax.figure.get_figheight()
+    MapDisplay.from_estimator(som, X, y, color="labels", ax=ax)
+    assert ax.figure.get_figheight() == before  # another's figure is left as it is
+
+
 def test_map_display_draws_groups_and_pies(plt, iris_map, tmp_path):
     som, X, y = iris_map
     display = MapDisplay.from_estimator(som, color="superclusters", n_groups=4)

@@ -10,14 +10,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.labels import class_numbers, why_none_counts, without_marks
+from ..core.labels import as_label_vectors, class_numbers, why_none_counts, without_marks
 from ..core.memberships import Memberships
-from ..sources.base import FloatArray
+from ..sources.base import FloatArray, with_objects
+from ..sources.checks import n_different
 from ..utils.checks import check_beta_or_auto, check_choice, check_weights
 from .answers import ModelViews
-from .base import BaseMap
+from .base import BaseMap, source_of
 from .fit import Supervision
 from .labelings import LABELINGS
+from .median import MedianNeuralGas
+from .parameters import usual_size
 
 
 class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -29,8 +32,9 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     Parameters
     ----------
-    estimator : one of the maps, or a PatchClusterer of one
-        It is cloned, not changed.
+    estimator : one of the maps, a PatchClusterer of one, or None, default=None
+        It is cloned, not changed. None takes median neural gas of vectors by Euclidean distance. For n different points
+        it has round(5 sqrt(n)) prototypes, at most one for four of them, but at least one for each class.
     beta : "auto" or float, default="auto"
         In (0, 1]: how much the data count against their labels; 1 is the unsupervised map, bit for bit. "auto" depends
         on the number n of labelled points: 1 if there are no more of them than prototypes, towards 0.8 as there are
@@ -88,7 +92,7 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     def __init__(
         self,
-        estimator: BaseMap,
+        estimator: BaseMap | None = None,
         beta: float | str = "auto",
         labeling: str = "spread",
         label_scale: str | None = "mean",
@@ -115,10 +119,8 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
         sample_weight : (N,) multiplicities, 1 by default.
         """
         self._check_parameters()
-        fitted: BaseMap = clone(self.estimator)
-        if self.random_state is not None:
-            fitted.set_params(random_state=self.random_state)
         y = without_marks(y, self.unlabeled)
+        fitted = self._map_for(X, y, sample_weight)
         trained = fitted._train(X, sample_weight, Supervision(y, self.beta, self.label_scale == "mean"))
         assert trained.labels is not None
         self.estimator_ = fitted
@@ -134,7 +136,7 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot be."""
-        given: Any = self.estimator
+        given: Any = MedianNeuralGas() if self.estimator is None else self.estimator
         if not (isinstance(given, BaseEstimator) and hasattr(given, "_train")):
             found = f"the class {given.__name__} itself" if isinstance(given, type) else f"a {type(given).__name__}"
             raise TypeError(f"estimator is {found}; pass one of medianmap's maps, for example MedianNeuralGas(20).")
@@ -145,6 +147,24 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
             raise ValueError(
                 "beta='auto' is chosen for label_scale='mean'; give beta as a number, or label_scale='mean'."
             )
+
+    def _map_for(self, X: Any, y: Any, sample_weight: Any) -> BaseMap:
+        """The map to fit, a new one: `estimator`, or one that suits the data, with this class's random_state.
+
+        y : labels, None where there is none.
+        """
+        if self.estimator is None:
+            map_: BaseMap = MedianNeuralGas()
+            points = with_objects(source_of(map_._given_space(X)))
+            assert points is not None  # the default metric compares vectors
+            m = check_weights(sample_weight, len(points.objects))
+            different = n_different(points.objects[m > 0])
+            n_classes = len(as_label_vectors(y, len(m)).classes)
+            K = min(different, max(n_classes, usual_size(different, different)))
+            map_.set_params(n_clusters=max(1, K))
+        else:
+            map_ = clone(self.estimator)
+        return map_ if self.random_state is None else map_.set_params(random_state=self.random_state)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n_query,) class of each query: its largest share, the first class on ties.
@@ -183,7 +203,7 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
     @property
     def metric(self) -> Any:
         """The map's metric; scikit-learn's estimator checks read it to tell dissimilarities from kernels."""
-        return self.estimator.metric
+        return MedianNeuralGas().metric if self.estimator is None else self.estimator.metric
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -172,6 +172,17 @@ class Trained:
         yield self.G, self.m, self.labels
 
 
+def which_count(m: FloatArray, labels: LabelVectors | None) -> str:
+    """Which points are counted where some have the weight 0, to be said after their number."""
+    if m.all():
+        return ""
+    left = ", the points whose sample_weight is not 0"
+    if labels is None:
+        return left
+    n_classes = np.count_nonzero(labels.y[labels.known & (m > 0)].sum(axis=0))
+    return f"{left} and which have labels of {n_classes} {'class' if n_classes == 1 else 'classes'}"
+
+
 def train_map(
     map_: BaseMap, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: GoOnFrom = None
 ) -> Trained:
@@ -188,8 +199,8 @@ def train_map(
         features = map_._features(X, given)
         m = check_weights(sample_weight, given.n_points)
         keep = np.flatnonzero(m)
-        check_n_prototypes(K, len(keep), called)
         labels = None if supervision is None else supervision.checked(m)
+        check_n_prototypes(K, len(keep), called, which_count(m, labels))
         plan = map_._plan(K)
         explicit = map_._explicit_start(given, K, keep)
         # From here on numbers are of about 1, until `scale` brings what came out back.

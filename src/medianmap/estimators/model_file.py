@@ -226,7 +226,7 @@ class _ModelReader(Reader):
         lacking = (NEEDED_PARAMETERS & {*cls._get_param_names()}) - params.keys()
         if lacking:
             raise ValueError(f"it lacks the parameter {sorted(lacking)[0]}")
-        if "estimator" in params and not is_stored(params["estimator"]):
+        if params.get("estimator") is not None and not is_stored(params["estimator"]):
             raise ValueError("its estimator is no map")
         estimator = cls(**params)
         if hasattr(estimator, "_check_parameters"):

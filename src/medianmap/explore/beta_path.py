@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from ..core.engine import State
@@ -113,10 +112,8 @@ def beta_path(
     """
     check_classifier(classifier)
     classifier._check_parameters()
-    estimator: Any = classifier.estimator
+    estimator: Any = classifier._map_for(X, without_marks(y, classifier.unlabeled), sample_weight)
     check_estimator(estimator)
-    if classifier.random_state is not None:
-        estimator = clone(estimator).set_params(random_state=classifier.random_state)
     grid = check_values(betas, "betas", check_beta, "[0.9, 0.5, 0.1]", always=[1.0])[::-1]
     K, called = estimator._size()
     given, m = check_data(estimator, X, sample_weight)

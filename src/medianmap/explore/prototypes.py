@@ -79,7 +79,7 @@ def class_shares(
     """(K, C) share of each class among the labelled points at each prototype, and the classes (C,).
 
     prototypes : (N,) nearest prototype of each point.
-    y : (N,) labels, -1, None or NaN where there is none, or (N, C) fuzzy ones.
+    y : (N,) labels, None or NaN where there is none, or (N, C) fuzzy ones.
 
     Rows sum to 1; a prototype without labelled points has a row of zeros.
 

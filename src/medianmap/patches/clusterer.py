@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..core.engine import State
 from ..estimators.answers import ModelViews
 from ..estimators.base import BaseMap, check_map
-from ..estimators.fit import Supervision, as_generator, replace_fitted, reporting
+from ..estimators.fit import Supervision, as_generator, replace_fitted, reporting, which_count
+from ..estimators.median import MedianNeuralGas
 from ..estimators.parameters import parameters
 from ..predict.assign_all import table_of, two_nearest
 from ..predict.queries import groups_among
@@ -56,9 +57,9 @@ class PatchClusterer(
 
     Parameters
     ----------
-    estimator : map
-        Any of the maps; it is cloned, not changed. If its `init` names data points, they start the first patch and must
-        be in it, and patches follow in sequence.
+    estimator : map or None, default=None
+        Any of the maps; it is cloned, not changed. None takes `MedianNeuralGas()`, 8 prototypes of vectors. If its
+        `init` names data points, they start the first patch and must be in it, and patches follow in sequence.
     patch_size : int, default=1000
         Largest number of points of a patch, p.
     n_patches : int or None, default=None
@@ -155,7 +156,7 @@ class PatchClusterer(
     True
     """
 
-    estimator: BaseMap = field(kw_only=False)
+    estimator: BaseMap | None = field(default=None, kw_only=False)
     patch_size: int = field(default=1000, kw_only=False)
     n_patches: int | None = None
     merge: str = "auto"
@@ -201,8 +202,8 @@ class PatchClusterer(
         with self._session():
             fitted = getattr(self, "map_", None)
             so_far = self._so_far() if self._as_tree else replace(self._so_far(), levels=(), alone=None)
-            found, patch, before = one_more_patch(self.estimator, X, sample_weight, so_far, fitted, self.n_jobs)
-            if fitted is not None and found.features and not (self.estimator._reads_matrix() or is_source(X)):
+            found, patch, before = one_more_patch(self._unfitted, X, sample_weight, so_far, fitted, self.n_jobs)
+            if fitted is not None and found.features and not (self._unfitted._reads_matrix() or is_source(X)):
                 validate_data(self, X, reset=False, skip_check_array=True)
             settings = self._settings(self.patch_size, found.compared)
             self._finish(found, one_pass.one_more(settings, found.compared, before, patch))
@@ -247,7 +248,7 @@ class PatchClusterer(
         """
         with self._session():
             refuse_stream(X, "pass a list of some of its objects, and n_points")
-            found = read_input(self.estimator, X, np.ones, self.n_jobs)
+            found = read_input(self._unfitted, X, np.ones, self.n_jobs)
             n = len(found.points)
             N = n if n_points is None else check_count(n_points, "n_points")
             plan = self._patch_plan(N, found.compared)
@@ -302,7 +303,7 @@ class PatchClusterer(
     @contextmanager
     def _session(self) -> Iterator[None]:
         """Check parameters; limit threads and show the log, if asked for, for as long as the block runs."""
-        check_map(self.estimator)
+        check_map(self._unfitted)
         check_count(self.patch_size, "patch_size")
         check_count(self.points_per_prototype, "points_per_prototype")
         check_choice(self.merge, "merge", MERGES)
@@ -314,7 +315,7 @@ class PatchClusterer(
             check_flag(getattr(self, name), name)
         if self._on_workers and self.checkpoint is not None:
             raise ValueError("checkpoint needs a pass in one process; leave out client, and n_jobs with merge='tree'.")
-        if names_points(self.estimator.init) and (self.shuffle or self.merge == "tree" or not self.warm_start):
+        if names_points(self._unfitted.init) and (self.shuffle or self.merge == "tree" or not self.warm_start):
             raise ValueError(
                 "init names data points, which start the first patch only; this needs merge='sequential', "
                 "warm_start=True and shuffle=False."
@@ -330,7 +331,7 @@ class PatchClusterer(
         """Whether patches are summarised, or else clustered one after the other."""
         if self.merge != "auto":
             return self.merge == "tree"
-        return self.estimator._usual_merge() == "tree" and not names_points(self.estimator.init)
+        return self._unfitted._usual_merge() == "tree" and not names_points(self._unfitted.init)
 
     @property
     def _on_workers(self) -> bool:
@@ -354,18 +355,23 @@ class PatchClusterer(
         return PassProgress(int(as_generator(self._seeded.random_state).integers(2**63)))
 
     @property
+    def _unfitted(self) -> BaseMap:
+        """The map to train, never fitted itself."""
+        return MedianNeuralGas() if self.estimator is None else self.estimator
+
+    @property
     def _seeded(self) -> BaseMap:
         """The map with this class's random_state in the place of its own, where that is given."""
         if self.random_state is None:
-            return self.estimator
-        copy: BaseMap = base.clone(self.estimator)
+            return self._unfitted
+        copy: BaseMap = base.clone(self._unfitted)
         return copy.set_params(random_state=self.random_state)
 
     def _data(
         self, X: Any, sample_weight: Any, supervision: Supervision | None, seed: int
     ) -> DataInPatches | StreamInPatches:
         """The data of a pass, checked."""
-        K, _ = self.estimator._size()
+        K, _ = self._unfitted._size()
         if is_stream(X):
             if sample_weight is not None or supervision is not None:
                 raise ValueError("A stream has no weights and no labels; pass a list, or patches to partial_fit.")
@@ -373,29 +379,29 @@ class PatchClusterer(
                 name = "n_patches" if self.n_patches is not None else "shuffle"
                 raise ValueError(f"{name} needs data of known length, and X is a stream; pass a list, or leave it out.")
             check_patch_size(K, self.patch_size)
-            return StreamInPatches(read_input(self.estimator, X, np.ones, self.n_jobs), X, self.patch_size)
-        found = read_input(self.estimator, X, lambda N: check_weights(sample_weight, N), self.n_jobs)
+            return StreamInPatches(read_input(self._unfitted, X, np.ones, self.n_jobs), X, self.patch_size)
+        found = read_input(self._unfitted, X, lambda N: check_weights(sample_weight, N), self.n_jobs)
         N = len(found.points)
         m = check_weights(sample_weight, N)
-        check_n_prototypes(K, int(np.count_nonzero(m)), "the number of prototypes")
         labels = None if supervision is None else supervision.checked(m)
+        check_n_prototypes(K, int(np.count_nonzero(m)), "the number of prototypes", which_count(m, labels))
         plan = self._patch_plan(N, found.compared)
         order = np.random.default_rng([seed, 1]).permutation(N) if self.shuffle else np.arange(N)
         return DataInPatches(found, m, labels, order, plan)
 
     def _settings(self, size: int, compared: Comparison) -> PatchSettings:
         """How patches of this size are clustered, without labels."""
-        K, _ = self.estimator._size()
+        K, _ = self._unfitted._size()
         # No more points per prototype than make up a patch, or patches would grow.
         most = (self.patch_size if self.n_patches is None else size) // K
-        per = self.estimator._points_each(max(1, min(self.points_per_prototype, most)))
+        per = self._unfitted._points_each(max(1, min(self.points_per_prototype, most)))
         sizes = tree_sizes(size, K, compared.keeps_dissimilarities) if self._as_tree else None
         return PatchSettings(self._seeded, per, self.warm_start, sizes=sizes)
 
     def _patch_plan(self, N: int, compared: Comparison) -> PatchPlan:
         """How N points are cut into patches."""
         n_patches = -(-N // self.patch_size) if self.n_patches is None else min(self.n_patches, N)
-        check_patch_size(self.estimator._size()[0], N // n_patches if self.n_patches else min(N, self.patch_size))
+        check_patch_size(self._unfitted._size()[0], N // n_patches if self.n_patches else min(N, self.patch_size))
 
         def cost(sizes: IntArray) -> int:
             return self._settings(int(sizes[0]), compared).cost_of_pass(sizes, compared.cost)
@@ -411,7 +417,7 @@ class PatchClusterer(
         blocks, n, groups = [], len(data.m), None
         if self._run_options.on_points is not None:
             P = prototypes.among(data.found.compared)
-            groups = groups_among(self.estimator, P, prototypes.m.reshape(prototypes.n, -1).sum(axis=1))
+            groups = groups_among(self._unfitted, P, prototypes.m.reshape(prototypes.n, -1).sum(axis=1))
         for at, G in distance_blocks(data.found, prototypes):
             blocks.append(two_nearest(G, groups))
             step("assignment", int(at[-1]) + 1, n)
@@ -428,7 +434,7 @@ class PatchClusterer(
         prototypes = progress.prototypes
         assert prototypes is not None
         others = {**found.features, "n_iter_": progress.epochs}
-        fitted = map_of_prototypes(self.estimator, prototypes, found.compared, found.ids, others)
+        fitted = map_of_prototypes(self._unfitted, prototypes, found.compared, found.ids, others)
         attributes: dict[str, Any] = {
             "map_": fitted, "multiplicities_": fitted.hits_, "n_samples_seen_": progress.n_seen,
             "n_patches_": progress.n_patches, "n_evaluations_": progress.evaluations, "n_iter_": progress.epochs,
@@ -449,7 +455,7 @@ class PatchClusterer(
     @property
     def metric(self) -> Any:
         """The map's metric."""
-        return self.estimator.metric
+        return self._unfitted.metric
 
     @property
     def _n_features_out(self) -> int:
@@ -457,7 +463,7 @@ class PatchClusterer(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
+        tags.input_tags = get_tags(self._unfitted).input_tags
         return tags
 
     # --- what the folders above ask
@@ -477,7 +483,7 @@ class PatchClusterer(
     @property
     def _starting_map(self) -> BaseMap:
         """The map whose `init` draws the start of a fit."""
-        return self.estimator
+        return self._unfitted
 
     def _n_at_start(self, n: int) -> int:
         """How many of n points the start is drawn among: those of the first patch."""
@@ -486,7 +492,7 @@ class PatchClusterer(
     def _reseeded(self, seed: int) -> Self:
         """An unfitted copy that starts from this seed and will have labels_."""
         copy: Self = base.clone(self)
-        return copy.set_params(estimator__random_state=seed, random_state=None, compute_labels=True, checkpoint=None)
+        return copy.set_params(random_state=seed, compute_labels=True, checkpoint=None)
 
 
 def refuse_stream(X: Any, instead: str) -> None:

@@ -17,7 +17,7 @@ from ..sources.base import IntArray
 from ..utils.checks import check_count
 from ..utils.palette import OTHERS, RAMPS, STYLES, UNLABELLED
 from .exemplars import numbers
-from .members import by_number
+from .members import are_numbers, by_number
 from .order import EXPLAINED
 from .summary import plain
 
@@ -29,8 +29,6 @@ PER_VALUE = 6  # and of each value of its metadata, a number of a list
 # A column of more different values than this is listed, but no colour scheme; of more numbers, no classes. Numbers of
 # no more different values than the last may well be names of classes.
 MOST_CLASSES, MOST_NUMBERS, FEW = 1000, 200, 8
-# Words in a column of numbers, such as "unknown", which count as missing.
-MOST_WORDS = 3
 # The scripts of the page, in the order in which they need each other.
 SCRIPTS = (
     "basics", "colors", "geometry", "regions", "map", "columns", "pies", "legend", "exemplar", "glimpse", "view",
@@ -139,8 +137,7 @@ def _column(name: str, values: list[str], codes: list[list[int]]) -> dict[str, A
     where there are too many values to be classes. means : of numbers at each prototype, and missing, how many points
     have none.
     """
-    words = [by_number(value)[0] for value in values]
-    numeric = sum(words) <= min(MOST_WORDS, len(words) - 2)
+    words, numeric = [by_number(value)[0] for value in values], are_numbers(values)
     kind = "numbers" if numeric and len(values) > FEW else "classes" if len(values) <= MOST_CLASSES else "text"
     column: dict[str, Any] = {"name": name, "values": values, "kind": kind, "numeric": numeric, "counts": None}
     tables = [np.unique([code for code in own if code >= 0], return_counts=True) for own in codes]

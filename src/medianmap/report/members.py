@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ from scipy.spatial.distance import cdist
 from ..core.plane import landmark_coordinates
 from ..explore.prototypes import as_lengths
 from ..sources import Source
-from ..sources.base import ALL, IntArray
+from ..sources.base import ALL, FloatArray, IntArray
 from .exemplars import logos
 
 # Points are placed in the plane by their dissimilarities to so many of them.
 MOST_LANDMARKS = 100
 # Letters of all members together that a page has room for.
 MOST_LETTERS = 1_500_000
+# Words in a column of numbers, such as "unknown", which count as missing.
+MOST_WORDS = 3
 
 
 def class_names(y: Any, N: int) -> list[str | None]:
@@ -27,6 +30,22 @@ def class_names(y: Any, N: int) -> list[str | None]:
     if len(y) != N:
         raise ValueError(f"There are {len(y)} labels in y for {N} points; give one per point, None where it has none.")
     return [None if _missing(name) else str(name) for name in y]
+
+
+def are_numbers(values: Sequence[str]) -> bool:
+    """Whether different values are numbers but for a few words, such as "unknown", which count as missing."""
+    return sum(by_number(value)[0] for value in values) <= min(MOST_WORDS, len(values) - 2)
+
+
+def many_numbers(y: Any, N: int, most: int) -> FloatArray | None:
+    """y (N,) as numbers, NaN for words and where there is none; None unless it has more than `most` different ones."""
+    if len(np.shape(y)) != 1:
+        return None
+    names = class_names(_whole(y), N)
+    known = {name for name in names if name is not None}
+    if len(known) <= most or not are_numbers([*known]):
+        return None
+    return np.array([np.nan if name is None or by_number(name)[0] else float(name) for name in names])
 
 
 def _missing(value: Any) -> bool:

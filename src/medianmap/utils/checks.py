@@ -117,10 +117,10 @@ def check_choice(value: Any, name: str, choices: Sequence[Any]) -> None:
         raise ValueError(f"{name} is {value!r}; choose one of {', '.join(map(repr, choices))}.")
 
 
-def check_n_prototypes(K: int, n: int, name: str = "n_clusters") -> None:
-    """1 <= K <= number of points that count."""
+def check_n_prototypes(K: int, n: int, name: str = "n_clusters", which: str = "") -> None:
+    """1 <= K <= number of points that count. which : said after their number."""
     if K > n:
-        raise ValueError(f"{name} = {K} exceeds n_samples = {n}; ask for at most one prototype per data point.")
+        raise ValueError(f"{name} = {K} exceeds n_samples = {n}{which}; ask for at most one prototype per data point.")
 
 
 def check_flag(value: Any, name: str) -> bool:

@@ -120,7 +120,9 @@ function leastSure() {
     h('td', {}, linkTo(point.neuron, `neuron ${point.neuron}`), ' or ', linkTo(point.second, String(point.second))),
     h('td', { class: 'number' }, told(point[shown]))));
   const head = ['point', 'nearest'].map((name) => h('th', { scope: 'col' }, name));
-  return [h('h3', {}, 'The least sure points'),
+  return [h('h3', {}, 'The least sure points'), h('p', { class: 'muted' }, n_resamples
+    ? 'Confidence: how likely the point keeps its neuron on another sample of the data.'
+    : 'd1 / d2 compares the distances to the two nearest neurons: at 1 they are the same.'),
     h('table', { class: 'members' }, h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, n_resamples ? 'confidence' : 'd1 / d2'))), h('tbody', {}, rows))];
 }
 
@@ -135,8 +137,9 @@ function setUpScores() {
     return byId(id).append(h('p', { class: 'muted' }, told_), h('div', { class: 'scroll' }, h('table', { class: 'members' },
       h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, 'score'))), h('tbody', {}, rows))));
   };
-  list('outliers', content.outliers, `${counted(content.n_outliers, 'point')} flagged as far from all others; the highest scores, by the distances to neighbours in the data and to the exemplars.`, 'No scores are known.');
-  list('borders', content.borders, `${counted(content.n_border_points, 'point')} flagged as lying between two groups of neurons; the highest scores.`, 'There is only one neuron.', true);
+  const flagged = (n, one, many) => (n === 0 ? `No point is flagged as ${one}` : n === 1 ? `1 point is flagged as ${one}` : `${whole.format(n)} points are flagged as ${many}`);
+  list('outliers', content.outliers, `${flagged(content.n_outliers, 'an outlier', 'outliers')}. The highest scores, which tell how unusually far a point is from what is nearest to it:`, 'No scores are known.');
+  list('borders', content.borders, `${flagged(content.n_border_points, 'a border point', 'border points')}. The highest scores, where 1 means as near to another group of neurons as to its own:`, 'There is only one neuron.', true);
 }
 
 onPick.push(() => {

@@ -121,7 +121,8 @@ class BetaPathDisplay(Display):
         params : keyword arguments of `beta_path`.
         """
         if not isinstance(classifier, Mapping):
-            classifier = {type(classifier.estimator).__name__: classifier}
+            named = classifier if getattr(classifier, "estimator", None) is None else classifier.estimator
+            classifier = {type(named).__name__: classifier}
         if isinstance(params.get("cv"), Iterator):
             params["cv"] = list(params["cv"])  # the first classifier would use it up
         return cls({name: beta_path(each, X, y, betas, **params) for name, each in classifier.items()}).plot(ax=ax)

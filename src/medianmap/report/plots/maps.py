@@ -17,6 +17,7 @@ from ...sources.base import FloatArray
 from ...utils.checks import check_choice
 from ...utils.loading import require
 from ...utils.palette import STYLES
+from ..members import many_numbers
 from . import shapes
 from .shapes import EMPTY, GREY, LINE, TEXT, cell_polygons, color_bar
 
@@ -26,6 +27,8 @@ MOST_COLUMNS = 16
 # Beside more nodes than this, names would overlap.
 MOST_NAMES = 40
 NODE = "#0072B2"
+# Labels that are numbers, more than there are styles: years, lengths.
+MEANS = "mean label of the points"
 LINKS = "#D55E00"
 
 
@@ -95,10 +98,10 @@ class MapDisplay(LatticeDisplay):
         model : a fitted SOM, or a PatchClusterer or PrototypeClassifier of one.
         X : the data; needed for "quality", "labels" and torn=True, and by maps of metric="precomputed" for all but
             "hits".
-        y : (N,) labels of X for "labels".
+        y : (N,) labels of X for "labels". Numbers, more than 21 different ones, are shown by their means.
         color : "hits"; "quality", the mean dissimilarity of its points to an exemplar; "u-matrix", the mean
             dissimilarity to the neighbouring exemplars; "superclusters"; "component", a coordinate of the prototypes;
-            "labels", pies of classes.
+            "labels", pies of classes or means of numbers.
         component : number or name of the coordinate.
         n_groups : number of superclusters; None finds one.
         torn : whether to join neurons that do not touch but are the two nearest of some points: where the map is torn.
@@ -108,7 +111,7 @@ class MapDisplay(LatticeDisplay):
         check_choice(color, "color", COLORS)
         lattice, hits = views.lattice_of(model), np.asarray(map_of(model).hits_, np.float64)
         values: Any
-        label, classes = color, None
+        label, classes, means = color, None, None
         if color == "hits":
             values, label = hits, "points at the neuron (root scale)"
         elif color == "component":
@@ -120,6 +123,8 @@ class MapDisplay(LatticeDisplay):
             points = two_best(model, X) if points is None else points
             if color == "quality":
                 values, label = views.mean_dissimilarity(points, len(hits)), "mean dissimilarity to the exemplar"
+            elif (means := _means(points, y, len(hits))) is not None:
+                values, label = means, MEANS
             else:
                 values, classes = views.class_shares(points["prototype"], y, len(hits))
         else:
@@ -232,6 +237,7 @@ class TopologyDisplay(shapes.Display):
     hits : (K,) weight at each prototype.
     shares, classes : (K, C) class shares and (C,) names; the nodes then are pies.
     names : (K,) written beside the nodes, up to 40 of them.
+    means : (K,) mean of the labels at each prototype, where these are numbers; the nodes then are coloured by them.
 
     Attributes
     ----------
@@ -243,12 +249,12 @@ class TopologyDisplay(shapes.Display):
 
     def __init__(
         self, layout: PlaneLayout, edges: NDArray[Any], hits: FloatArray, *, shares: FloatArray | None = None,
-        classes: Any = None, names: Any = None,
+        classes: Any = None, names: Any = None, means: FloatArray | None = None,
     ) -> None:  # fmt: skip
         if names is not None and len(names) != len(hits):
             raise ValueError(f"There are {len(names)} names for {len(hits)} neurons; give one per neuron.")
         self.layout, self.edges, self.hits = layout, edges, np.asarray(hits, np.float64)
-        self.shares, self.classes, self.names = shares, classes, names
+        self.shares, self.classes, self.names, self.means = shares, classes, names, means
 
     @classmethod
     def from_estimator(
@@ -260,16 +266,21 @@ class TopologyDisplay(shapes.Display):
         points : the table of `two_best`, where it is computed already.
         model : any fitted map.
         X : its data.
-        y : (N,) labels of X.
+        y : (N,) labels of X: classes, or numbers, whose means are shown if there are more than 21 different ones.
         names : K texts beside the prototypes.
         ax : matplotlib axes to draw on; None makes a new figure.
         """
         fitted: Any = map_of(model)
         points = two_best(model, X) if points is None else points
         P = views.prototype_dissimilarities(model, X)
-        shares, classes = (None, None) if y is None else views.class_shares(points["prototype"], y, len(P))
+        means = None if y is None else _means(points, y, len(P))
+        shares, classes = None, None
+        if y is not None and means is None:
+            shares, classes = views.class_shares(points["prototype"], y, len(P))
         place = layout(views.as_lengths(fitted, P))
-        display = cls(place, views.topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names)
+        display = cls(
+            place, views.topology_graph(points), fitted.hits_, shares=shares, classes=classes, names=names, means=means
+        )
         return display.plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
@@ -280,6 +291,8 @@ class TopologyDisplay(shapes.Display):
         cut = shapes.Slices(np.ones((len(z), 1)), [], [(NODE, "plain")])
         if self.shares is not None:
             cut = shapes.slices(self.shares, self.hits, self.classes)
+        elif self.means is not None:
+            cut = shapes.on_scale(ax, self.means, MEANS)
         ax.scatter(*z.T, s=3, c=GREY, zorder=1.5)  # visible where a prototype has no points and so no pie
         self.nodes_ = shapes.pies(ax, z, radii, cut, edgecolors=LINE, linewidths=0.5, zorder=2)
         if self.names is not None and len(z) <= MOST_NAMES:
@@ -348,6 +361,17 @@ def _component(component: int | str, names: list[str]) -> int:
     if isinstance(component, int | np.integer) and not isinstance(component, bool) and 0 <= component < len(names):
         return int(component)
     raise ValueError(f"component is {component!r}; give a number below {len(names)} or one of the names {names[:10]}.")
+
+
+def _means(points: Any, y: Any, K: int) -> FloatArray | None:
+    """(K,) mean of the labels y (N,) at each prototype, NaN where there is none; None if y are names of classes."""
+    x = many_numbers(y, len(points), len(STYLES))
+    if x is None:
+        return None
+    known = ~np.isnan(x)
+    at = points["prototype"][known]
+    n = np.bincount(at, minlength=K)
+    return np.divide(np.bincount(at, x[known], minlength=K), n, out=np.full(K, np.nan), where=n > 0)
 
 
 def _torn_links(model: Any, X: Any, points: Any) -> NDArray[np.intp]:

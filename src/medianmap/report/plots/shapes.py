@@ -44,9 +44,13 @@ class Display:
         ax : matplotlib axes to draw on; None makes a new figure.
         """
         plt = require("matplotlib.pyplot", "plot", "Drawing")
-        ax = plt.subplots(figsize=self._size, layout="constrained")[1] if ax is None else ax
+        own = ax is None
+        ax = plt.subplots(figsize=self._size, layout="constrained")[1] if own else ax
         self._draw(ax)
         self.ax_, self.figure_ = ax, ax.figure
+        if own and ax.get_legend() is not None:  # the map keeps its size above a long legend
+            self.figure_.draw_without_rendering()
+            self.figure_.set_figheight(self._size[1] + ax.get_legend().get_window_extent().height / self.figure_.dpi)
         return self
 
     def _draw(self, ax: Any) -> None:
@@ -141,6 +145,18 @@ def legend(ax: Any, names: Sequence[str], styles: Sequence[tuple[str, str]], tit
     columns = max(1, min(len(names), 60 // (max(map(len, names), default=1) + 5)))
     ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=columns, title=title,
               title_fontsize="small", frameon=False, fontsize="small", handlelength=1, handleheight=1)  # fmt: skip
+
+
+def on_scale(ax: Any, values: FloatArray, label: str) -> Slices:
+    """Whole pies (K, K) in the colours of values (K,), light grey for none, with a colour bar beside `ax`."""
+    colors = require("matplotlib.colors", "plot", "Drawing")
+    drawn = require("matplotlib.cm", "plot", "Drawing").ScalarMappable(cmap=color_map())
+    drawn.set_array(np.ma.masked_invalid(values))
+    drawn.autoscale_None()
+    color_bar(ax, drawn, label)
+    return Slices(
+        np.eye(len(values)), [], [(colors.to_hex(color), "plain") for color in drawn.to_rgba(drawn.get_array())]
+    )
 
 
 def color_map() -> Any:
