@@ -40,6 +40,7 @@ VERBS = {
     "fit --force --gzip": [*FIT, "--grid", "2x3", "-o", "map", "--force", "--gzip"],
     "fit --patch": [*FIT, *SMALL, "--patch", "12", "-o", "out"],
     "fit --stream": [*FIT[:-2], *SMALL, "--patch", "12", "--stream", "-o", "new/out"],
+    "fit --tree": [*FIT, *SMALL, "--patch", "12", "--tree", "--force", "-o", "map"],
     "demo": ["demo", "--grid", "2x3", "-o", "out"],
     "arrange": ["arrange", "words.fasta", "--exemplars", "chosen.txt", "--grid", "2x2", "--metric", "edit",
                 "-o", "out"],
@@ -49,14 +50,19 @@ VERBS = {
     "distances": ["distances", "words.fasta", "--metric", "edit", "-o", "D.npy"],
     "distances -o -": ["distances", "words.fasta", "--metric", "edit", "-o", "-"],
     "representatives": ["representatives", "clusters.tsv", "words.fasta", "--metric", "edit", "-o", "out"],
+    "representatives --force": ["representatives", "clusters.tsv", "words.fasta", "--metric", "edit", "-o", "medoids",
+                                "--force", "--gzip"],
     "path": ["path", "words.fasta", "--metric", "edit", "-k", "2,3", "--restarts", "1", "-o", "out.tsv"],
+    "path --plot": ["path", "words.fasta", "--metric", "edit", "-k", "2,3", "--restarts", "1", "-o", "out.tsv.gz",
+                    "--plot", "out.svg"],
     "report": ["report", "map/model.mmap", "-o", "page.html"],
     "plot": ["plot", "map/model.mmap", "--what", "hits", "-o", "hits.svg"],
+    "compare": ["compare", "map", "other", "-o", "compare.html"],
 }  # fmt: skip
 
 
 def write_inputs(folder: Path) -> None:
-    """Words of three kinds, clusters of them, chosen ones, and the map of a small fit."""
+    """Words of three kinds, clusters of them, and chosen ones."""
     rng = random.Random(5)
     kinds = {kind: [f"{kind}{k}" for k in range(12)] for kind in ("acd", "efg", "hik")}
     with (folder / "words.fasta").open("w") as file:
@@ -243,8 +249,12 @@ def cases(folder: Path, names: list[str]) -> Iterator[Case]:
     inputs = folder / "inputs"
     inputs.mkdir(parents=True)
     write_inputs(inputs)
-    made = run([*FIT, "--grid", "2x3", "-o", "map"], inputs)
-    assert made.code == 0, made.err
+    for made in (
+        run([*FIT, "--grid", "2x3", "-o", "map"], inputs),
+        run([*FIT, *SMALL, "-o", "other"], inputs),
+        run([*VERBS["representatives"][:-1], "medoids"], inputs),
+    ):
+        assert made.code == 0, made.err
     for name in names:
         start = folder / re.sub(r"\W+", "-", name) / "start"
         start.parent.mkdir()

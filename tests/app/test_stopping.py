@@ -1,10 +1,12 @@
 """Commands that are stopped: signals, what is said, deliveries that are cut off; a sample of `benchmarks/kills.py`."""
 
+import ctypes
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -59,6 +61,31 @@ def test_sigterm_is_an_interrupt_and_its_handler_is_restored(capsys):
     assert end.value.code == 143
     assert capsys.readouterr().err.startswith("medianmap: stopped; ")
     assert {number: signal.getsignal(number) for number in before} == before
+
+
+@POSIX
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_signal_is_lost_where_python_ignores_exceptions(number, capsys):
+    """As in callbacks of the compiler, and in destructors."""
+    callback = ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), number))
+    hook = sys.unraisablehook
+    for lost in (callback, Destroyed):
+        with pytest.raises(KeyboardInterrupt), stoppable() as exit_code:  # noqa: PT012
+            lost() if lost is callback else lost(number)
+            time.sleep(60)
+        assert exit_code() == 128 + number
+    assert sys.unraisablehook is hook
+    assert capsys.readouterr().err == ""
+
+
+class Destroyed:
+    """Sends a signal when it is no longer used."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        os.kill(os.getpid(), self.number)
 
 
 @POSIX

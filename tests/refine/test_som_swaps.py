@@ -67,6 +67,20 @@ def test_the_cost_is_that_of_the_definition_after_any_move(kind, grid, lattice, 
         assert (state.loss, state.torn / m.sum(), state.r) == pytest.approx((Q, t, r), rel=1e-7, abs=1e-9)
 
 
+def test_rounding_hides_no_swap_where_magnitudes_are_mixed(rng):
+    """What most neurons could lose is larger than the loss by hundreds of decades."""
+    lattice, m = make_lattice((1, 7)), np.ones(8)
+    for seed in range(40):
+        D = 10 ** rng.uniform(-250, 0, (8, 8))
+        D = (D + D.T) / 2
+        np.fill_diagonal(D, 0)
+        start = rng.permutation(8)[[0, 0, 1, 2, 3, 4, 5]]  # a neuron to spare
+        result = refine_som(D, start, lattice, m, order=0.0, random_state=seed)
+        for j, c in product(range(7), np.setdiff1d(np.arange(8), result.medoids)):
+            other = np.where(np.arange(7) == j, c, result.medoids)
+            assert D[:, other].min(axis=1).sum() >= result.loss * (1 - 1e-13)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("grid", GRIDS)
 def test_each_candidate_finds_its_best_neuron(kind, grid, rng):

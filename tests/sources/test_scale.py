@@ -137,6 +137,7 @@ REFUSED = {
     "narrow": (lambda: plain(MedianNeuralGas, sigma_end=1e-101), "sigma_end.*1e-100"),
     "cold": (lambda: plain(temperature=1e-200), "temperature is 1e-200.*1e-100"),
     "hot": (lambda: plain(temperature=1e308), "temperature is 1e.308"),
+    "hot for subnormal": (lambda: plain(D=mixed(1e-310, 0), temperature=2.0), "temperature is 2;.*above 2e-210"),
     "small vectors": (lambda: BatchNeuralGas(2).fit(np.full((6, 2), 1e-160)), "1e-160.*Multiply"),
 }
 

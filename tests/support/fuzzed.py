@@ -31,6 +31,8 @@ STRUCTURES = ("clouds", "random", "asymmetric", "ties", "duplicates", "mixed", "
 # The largest dissimilarity, and the largest weight.
 SIZES = (1.0, 1.0, 1.0, 1e307, 1e300, 1e200, 1e60, 1e30, 1e12, 1e-12, 1e-30, 1e-60, 1e-200, 1e-307, 1e-315)
 HEAVY = (1.0, 1.0, 1e9, 1e40, 1e100, 1e-9, 1e-40, 1e-300)
+# Comparisons that few random parameters allow are aimed at, so that each kind is drawn about as often as the others.
+AIMS = {"any": 0.4, "order": 0.2, "twice": 0.2, "swaps": 0.2}
 # What answers a fit that is refused may say: all name what was found.
 REFUSALS = ("overflow", "too far apart", "between 1e-100 and 1e100", "its limit")
 
@@ -62,22 +64,22 @@ def make_case(seed: int) -> Case:
     rng = np.random.default_rng([22, seed])
     ranges = [rng.integers(2, 12), rng.integers(12, 40), rng.integers(60, 80), rng.integers(300, 600)]
     n = int(rng.choice(ranges, p=[0.4, 0.5, 0.09, 0.01]))
-    structure = str(rng.choice(STRUCTURES))
+    aim = str(rng.choice([*AIMS], p=[*AIMS.values()]))
+    in_order = aim in ("order", "twice")  # what `_plain` asks for
+    structure = "asymmetric" if in_order else str(rng.choice(STRUCTURES))
     D = _scaled(_matrix(structure, n, rng), structure, rng)
-    m = _weights(n, rng)
+    m = _weights(n, rng, mixed=not in_order)
     counting = np.arange(n) if m is None else np.flatnonzero(m)
     K = int(rng.integers(1, min(len(counting), 9) + 1))
-    map_ = _map(str(rng.choice(MAPS)), K, counting, float(D.max()), rng)
-    if rng.random() < (0.6 if structure == "asymmetric" else 0.05) and hasattr(
-        map_, "search"
-    ):  # what `_plain` asks for
+    map_ = _map(str(rng.choice(MAPS if aim == "any" else MAPS[:3])), K, counting, float(D.max()), rng)
+    if in_order:
         plain = {"annealing": "median", "refine": None, "n_init": 1, "init": rng.permutation(counting)[:K]}
-        plain |= {"collisions": str(rng.choice(["distinct", "allow"]))} | (
-            {"temperature": None} if hasattr(map_, "temperature") else {}
-        )
-        map_.set_params(**plain)
+        plain["collisions"] = "allow" if aim == "twice" else str(rng.choice(["distinct", "allow"]))
+        map_.set_params(**plain, **({"temperature": None} if hasattr(map_, "temperature") else {}))
+    if aim == "swaps":  # of the summed dissimilarity alone, to their end
+        map_.set_params(refine="swap", max_swaps=None, **({"order": 0.0} if hasattr(map_, "order") else {}))
     case = Case(seed, structure, D, m, map_)
-    if rng.random() < 0.15:
+    if aim == "any" and rng.random() < 0.25:
         y = rng.integers(0, 3, n).astype(object)
         y[rng.random(n) < 0.3] = None
         y[counting[0]] = 1
@@ -118,7 +120,7 @@ def _scaled(D: np.ndarray, structure: str, rng: np.random.Generator) -> np.ndarr
     return D * size
 
 
-def _weights(n: int, rng: np.random.Generator) -> np.ndarray | None:
+def _weights(n: int, rng: np.random.Generator, mixed: bool) -> np.ndarray | None:
     if rng.random() < 0.4:
         return None
     kinds = {
@@ -127,7 +129,8 @@ def _weights(n: int, rng: np.random.Generator) -> np.ndarray | None:
         "real": rng.uniform(0.5, 2, n),
         "mixed": 10 ** rng.uniform(-rng.choice([5, 20, 150]), 0, n),
     }
-    m = kinds[str(rng.choice([*kinds]))] * float(rng.choice(HEAVY))
+    names = [*kinds] if mixed else ["counts", "zeros", "real"]
+    m = kinds[str(rng.choice(names))] * float(rng.choice(HEAVY))
     return m if m.any() else None
 
 

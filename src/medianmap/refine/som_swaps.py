@@ -20,8 +20,9 @@ after the swap; few of them change. The j of the least J is taken if J is lower 
 may forbid one, but cannot buy one: distant exemplars, which raise it, would be paid in quantization.
 
 Candidates are tried in a random order, drawn anew for every start, and the first that improves is taken (descent.py).
-After each swap J is summed from scratch, always in the same order, and the swap is taken back unless J is lower than
-before. So no state occurs twice, whatever the rounding, and the search ends.
+Where a neuron's removal is larger than Q by far, as that of a lone outlier may be, rounding hides what a swap does to
+Q: Q after it is summed from scratch then. After each swap J is summed from scratch, always in the same order, and the
+swap is taken back unless J is lower than before. So no state occurs twice, whatever the rounding, and the search ends.
 """
 
 from __future__ import annotations
@@ -40,9 +41,12 @@ from .candidates import EPS, Block, Candidates, Swapped, prepared, turns
 from .descent import LookCount, descended, drawn, first_find
 from .map_cost import MapState, far_order
 from .medoid_swaps import swap_medoids
+from .swap_kernels import loss_after, uncertainty
 
 # What order may cost, see `refine_som`.
 ORDER = 0.12
+# How much larger than Q a neuron's removal may be without rounding hiding what a swap does to Q.
+FAR = 8.0
 
 
 def refine_som(
@@ -180,6 +184,7 @@ def _first_improving(  # type: ignore[no-untyped-def]
     order, loss, torn, mass, cost = sums
     r_now, per_mass = far_order(forms, s_nd), 1.0 / mass
     off = 2.0 * (N + 4.0 * K) * EPS * cost
+    hidden = removal[0].max() > FAR * loss
     mask = np.zeros((N + 7) // 8 * 8, np.uint8)
     eights = mask.view(np.uint64)
     third = near[2]
@@ -232,6 +237,12 @@ def _first_improving(  # type: ignore[no-untyped-def]
             t = (torn + all_torn + removal[1, j] + tears[j]) * per_mass
             share[j], tears[j] = Q, t
             lower += Q * (1.0 + order * max(t + 1.0 - r_now, 0.0)) < best
+        if hidden:
+            for j in range(K):
+                off_j = 2.0 * uncertainty(N, loss, removal[0, j])
+                if removal[0, j] > FAR * loss and abs(share[j] - loss) <= off_j:
+                    share[j] = loss_after(j, d, m, nearest[0], near[0], near[1])
+                    lower += share[j] * (1.0 + order * max(tears[j] + 1.0 - r_now, 0.0)) < best
         if not lower:
             continue
         for l in range(K):

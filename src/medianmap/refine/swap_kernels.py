@@ -121,7 +121,7 @@ def _first(C, at, points, taken, m, first, near, far, removal, tied, even, mask,
         return _first_better(C, at, m, near)
     loss = removal[K]
     eights = mask.view(np.uint64)
-    cheapest, widest = np.argmin(removal[:K]), 2.0 * _uncertainty(N, loss, removal[:K].max())
+    cheapest, widest = np.argmin(removal[:K]), 2.0 * uncertainty(N, loss, removal[:K].max())
     for candidate in range(at.shape[0]):
         if taken[points[candidate]]:
             continue
@@ -153,13 +153,13 @@ def _first(C, at, points, taken, m, first, near, far, removal, tied, even, mask,
                 change = removal[j] + share[j]
                 if change < least or (change == least and j < go):
                     go, least = j, change
-        found = acc + least < -2.0 * _uncertainty(N, loss, removal[go]) or (even and acc + least <= 0.0)
+        found = acc + least < -2.0 * uncertainty(N, loss, removal[go]) or (even and acc + least <= 0.0)
         # A medoid with a larger change may have a larger uncertainty, too, so all are looked at.
         if not found and acc + least <= widest:
             go, lowest = -1, loss
             for j in range(K):
-                if acc + removal[j] + share[j] <= 2.0 * _uncertainty(N, loss, removal[j]):
-                    after = _loss_after(j, d, m, first, near, far)
+                if acc + removal[j] + share[j] <= 2.0 * uncertainty(N, loss, removal[j]):
+                    after = loss_after(j, d, m, first, near, far)
                     if after < lowest:
                         go, lowest = j, after
             found = go >= 0
@@ -176,13 +176,13 @@ def _first(C, at, points, taken, m, first, near, far, removal, tied, even, mask,
 
 
 @kernel
-def _uncertainty(N, loss, removal):  # type: ignore[no-untyped-def]
+def uncertainty(N, loss, removal):  # type: ignore[no-untyped-def]
     """By how much a computed change of the loss may be off."""
     return (N + 4) * EPS * (loss + 2.0 * removal) + 4 * N * UNDERFLOW
 
 
 @kernel
-def _loss_after(j, d, m, first, near, far):  # type: ignore[no-untyped-def]
+def loss_after(j, d, m, first, near, far):  # type: ignore[no-untyped-def]
     """The loss if medoid j is replaced by the candidate at d (N,), in the order of `removals`."""
     loss = 0.0
     for i in range(m.shape[0]):
@@ -208,7 +208,7 @@ def _first_better(C, at, m, near):  # type: ignore[no-untyped-def]
             size += m[i] * (d + a)
             before += m[i] * a
             after += m[i] * d
-        off = 2.0 * _uncertainty(N, size, 0.0)
+        off = 2.0 * uncertainty(N, size, 0.0)
         if change < -off or (change <= off and after < before):
             return t, 0
     return -1, -1

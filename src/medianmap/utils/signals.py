@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +12,8 @@ from typing import Any
 
 # Both say "end in order": the terminal by Ctrl-C; batch systems, containers and `kill` by SIGTERM.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# Seconds after which a signal that Python had to ignore is sent again.
+AGAIN = 0.02
 
 
 def _hears_signals() -> bool:
@@ -21,22 +25,55 @@ def _hears_signals() -> bool:
 def stoppable() -> Iterator[Callable[[], int]]:
     """Inside, SIGTERM raises KeyboardInterrupt as Ctrl-C does; yields what tells the exit code, 128 + the signal.
 
-    What the caller did with SIGTERM holds again afterwards, and inside too if that was not the default.
+    What the caller did with SIGTERM holds again afterwards, and inside too if that was not the default. Neither signal
+    is lost where Python has to ignore exceptions, as in callbacks of the compiler.
     """
-    received: list[int] = [signal.SIGINT]
+    received = [signal.SIGINT]
 
     def stop(number: int, frame: Any) -> None:
-        received[0] = number
+        received[0] = signal.Signals(number)
         raise KeyboardInterrupt
 
     taken = _hears_signals() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if taken:
         signal.signal(signal.SIGTERM, stop)
     try:
-        yield lambda: 128 + received[0]
+        with _sent_again(received):
+            yield lambda: 128 + received[0]
     finally:
         if taken:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def _sent_again(received: list[signal.Signals]) -> Iterator[None]:
+    """Inside, an interrupt that Python ignores in a callback from C or in a destructor comes again a moment later."""
+    before, timers = sys.unraisablehook, []
+
+    def hook(ignored: Any) -> None:
+        if ignored.exc_type is not KeyboardInterrupt or not _hears_signals():
+            before(ignored)
+            return
+        # Raised at once it would be ignored here, too.
+        timers.append(threading.Timer(AGAIN, _send, received))
+        timers[-1].daemon = True
+        timers[-1].start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for timer in timers:
+            timer.cancel()
+
+
+def _send(number: signal.Signals) -> None:
+    """To the main thread, which wakes if it waits for something."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:
+        _thread.interrupt_main(number)
 
 
 @contextmanager
