@@ -310,7 +310,7 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         source = tensor_source(source, device, beside=beside) if device is not None else kept_if_expensive(source)
         if isinstance(source, TensorSource):  # whose entries were checked where they lie
             refuse_overflow_of_costs(float(np.ldexp(source.largest, source.exponent)), n, K * float(m.sum()))
-            return self._space(source)
+            return self._space(replace(source, scaled=True))
         if not isinstance(source, PartlyKeptSource):  # which checks values as they come, and reads them again each time
             source = scaled(source, check_entries(source, K * float(m.sum())))
         return self._space(source)

@@ -21,6 +21,7 @@ from .base import (
     LARGE,
     CondensedSource,
     DenseSource,
+    FloatArray,
     Index,
     IntArray,
     OwnSource,
@@ -49,6 +50,7 @@ class TensorSource(OwnSource):
     host : where D comes from, unscaled and not rounded; None if the tensor is all there is.
     exponent : 0 but for numbers of extreme size (see checks.py) and float16.
     rounded : whether `tensor` has fewer digits than `host`.
+    scaled : whether `block` answers in the numbers of `tensor`, as all else does, and not in the user's.
     """
 
     n: int
@@ -61,6 +63,7 @@ class TensorSource(OwnSource):
     ids: Sequence[str] | None = None
     exponent: int = 0
     rounded: bool = False
+    scaled: bool = False
 
     def __repr__(self) -> str:
         how = "streamed to" if self.tensor is None else "on"
@@ -78,11 +81,12 @@ class TensorSource(OwnSource):
     def block(self, rows: Index, cols: Index) -> NDArray[Any]:
         if self.tensor is None:
             assert self.host is not None
-            return np.ldexp(self.host.block(rows, cols).astype(self.dtype, copy=False), -self.exponent)
+            block, e = self.host.block(rows, cols), -self.exponent if self.scaled else 0
+            return np.ldexp(block.astype(self.dtype, copy=False), e)
         r, c = self._at(rows), self._at(cols)
-        if isinstance(r, slice) or isinstance(c, slice):
-            return as_numpy(self.tensor[r, c], self.dtype)
-        return as_numpy(self.tensor[r[:, None], c], self.dtype)
+        both = not isinstance(r, slice) and not isinstance(c, slice)
+        block = as_numpy(self.tensor[r[:, None], c] if both else self.tensor[r, c])
+        return block if self.scaled or not self.exponent else np.ldexp(block.astype(np.float64), self.exponent)
 
     def panels(self, size: int | None = None) -> Iterator[tuple[slice, Any]]:
         """All rows in turn: (rows, D[rows] (n, N) on the device), `size` rows at a time; a view where D is there."""
@@ -120,13 +124,25 @@ class TensorSource(OwnSource):
 
     def unscaled(self) -> Source:
         """The user's D as it is."""
-        return self if self.host is None else self.host
+        return replace(self, scaled=False) if self.host is None else self.host
 
     def exact(self) -> TensorSource:
         """The same in all digits that `host` has, streamed from it; itself, where nothing was rounded."""
         if not self.rounded or self.host is None:
             return self
         return replace(self, tensor=None, storage=_torch_type(_exact(self.host.dtype)), rounded=False)
+
+    def nearest_others(self, k: int) -> tuple[FloatArray, IntArray]:
+        """Of every point the dissimilarities (N, k) to the k nearest others, ascending, and which these are."""
+        values, who = np.empty((self.n, k)), np.empty((self.n, k), np.intp)
+        for rows, panel in self.panels():
+            step("neighbours", rows.start, self.n)
+            others = panel.double() if panel.dtype.itemsize == 8 else panel.float()
+            others = others.clone() if others is panel else others
+            others[:, rows].fill_diagonal_(np.inf)
+            found = others.topk(k, largest=False)
+            values[rows], who[rows] = as_numpy(found.values), as_numpy(found.indices)
+        return np.ldexp(values, self.exponent), who
 
     def _at(self, index: Index) -> Any:
         if isinstance(index, slice):
@@ -259,6 +275,8 @@ def tensor_source(
     metric = _metric_there(source)
     own = torch.float32 if bytes_of_entry(source) == 4 else torch.float64
     storage = own if dtype is None else getattr(torch, dtype)
+    if isinstance(source, SubsetSource) and source.cols is None and isinstance(source.base, TensorSource):
+        source = source.base.subset(source.rows)
     if isinstance(source, TensorSource):
         if source.device == device and (dtype is None or storage == source.storage):
             return source
@@ -287,9 +305,14 @@ def _metric_there(source: Source) -> str | None:
     return on_tensors(source.metric) if isinstance(source, ComputedSource) else None
 
 
+def computed_there(source: Source) -> bool:
+    """Whether a device computes the source itself."""
+    return _metric_there(source) is not None
+
+
 def bytes_of_entry(source: Source) -> int:
     """Of a matrix on a device, unless another type is asked for: what it has, and 4 if it is computed there."""
-    return 4 if _metric_there(source) is not None or _exact(source.dtype) == np.float32 else 8
+    return 4 if computed_there(source) or _exact(source.dtype) == np.float32 else 8
 
 
 def _with_symmetry(source: Source, found: bool) -> Source:
@@ -373,7 +396,8 @@ class _Matrix:
             corner.copy_(corner.triu() + corner.triu(1).T)  # an entry and its mirror image to the same bits
         self.tensor[rows, cols] = part.to(self.storage)
         if mirrored:
-            self.tensor[cols, rows] = self.tensor[rows, cols].T
+            beyond = slice(max(rows.stop, cols.start), cols.stop)
+            self.tensor[beyond, rows] = self.tensor[rows, beyond].T
         self.done += part.numel() * (2 if mirrored and cols.start > rows.start else 1)
         step("dissimilarities", min(self.done, self.n**2), self.n**2)
 

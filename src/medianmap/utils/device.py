@@ -13,12 +13,12 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from .loading import require
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 logger = logging.getLogger("medianmap")
 
@@ -58,7 +58,7 @@ def found(device: str) -> Any:
         reason = "this torch is built without CUDA" if torch.version.cuda is None and torch.version.hip is None else (
             "there is none, or its driver is missing (nvidia-smi lists cards)")  # fmt: skip
         raise ValueError(f"device is {device!r}, but torch finds no card: {reason}. Leave device out to use the CPU.")
-    here = torch.device(device)
+    here = torch.device("cuda", torch.cuda.current_device()) if device == "cuda" else torch.device(device)
     if here.index is not None and here.index >= number:
         last = f"the last is 'cuda:{number - 1}'" if number > 1 else "use 'cuda'"
         raise ValueError(f"device is {device!r}, but there {'are' if number > 1 else 'is'} {number} card"
@@ -79,6 +79,11 @@ def chosen(device: str | None, n: int, n_bytes: int) -> Any:
         return found("cuda")
     logger.info("device='auto': the CPU is used, since %s.", reason)
     return None
+
+
+def gains(device: str | None, n: int, n_bytes: int) -> bool:
+    """Whether a fit of n points, which takes n_bytes on a card, goes there."""
+    return asked(device) and (device != "auto" or _against_a_card(n, n_bytes) is None)
 
 
 def _against_a_card(n: int, n_bytes: int) -> str | None:
@@ -104,8 +109,6 @@ def _name(device: Any) -> str:
 
 def on_card(X: Any) -> bool:
     """Whether X is a tensor of any library that lies on a card."""
-    if isinstance(X, np.ndarray):
-        return False
     if hasattr(X, "__cuda_array_interface__"):
         return True
     return hasattr(X, "__dlpack_device__") and int(X.__dlpack_device__()[0]) not in MAIN_MEMORY
@@ -168,7 +171,8 @@ def refuse_too_large(device: Any, n: int, itemsize: int, beside: int = 0) -> Non
     most = int((max(0, free - beside) / itemsize) ** 0.5)
     raise ValueError(
         f"{n} x {n} dissimilarities take {in_words(n * n * itemsize)}{more}, and {device} has {in_words(free)} free. "
-        f"Pass as_dissimilarity(X, ..., device=...) with {' or '.join(ways)}; as they are, about {most} points fit."
+        f"Pass as_dissimilarity(X, ..., device=...) with {' or '.join(ways)}; as they are, about {most} points fit. "
+        "Any number are mapped in one pass over patches: PatchClusterer, or --patch on the command line."
     )
 
 
