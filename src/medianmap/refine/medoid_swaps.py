@@ -55,6 +55,7 @@ from ..utils.kernels import kernel
 from ..utils.threads import stop_if_asked
 from .candidates import EPS, UNDERFLOW, Block, Candidates, Swapped, prepared, turns
 from .descent import LookCount, descended, drawn, first_find
+from .tensor_swaps import descended_on_device
 
 # Points whose nearest medoids are found together.
 TILE = 1024
@@ -85,13 +86,17 @@ def swap_medoids(
     if max_swaps is not None or len(w) == candidates.n:
         kicks = 0
     looks, rng = LookCount(candidates.n, 1 + kicks), np.random.default_rng(random_state)
-    order, state = turns(candidates.n, rng), _MedoidState.of(candidates, w, weights)
-    best = _descended(candidates, order, state, most, n_jobs, looks)
-    if plateau and max_swaps is None:
-        best = _beyond_ties(candidates, order, state, best, n_jobs, looks)
+
+    def optimum(start: IntArray, plateau: bool) -> Swapped:
+        if candidates.on_device:
+            return descended_on_device(candidates, start, weights, most, plateau, looks, _MedoidState.of)
+        order, state = turns(candidates.n, rng), _MedoidState.of(candidates, start, weights)
+        found = _descended(candidates, order, state, most, n_jobs, looks)
+        return _beyond_ties(candidates, order, state, found, n_jobs, looks) if plateau else found
+
+    best = optimum(w, plateau and max_swaps is None)
     for kicked in drawn(kicks, candidates.n, rng):
-        state = _MedoidState.of(candidates, kicked(best.medoids), weights)
-        other = _descended(candidates, turns(candidates.n, rng), state, most, n_jobs, looks)
+        other = optimum(kicked(best.medoids), False)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
     return best
