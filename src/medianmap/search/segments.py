@@ -3,8 +3,15 @@
     add_rows      S[f, l] += sum_t factor[t] D[index[t], l]                         over the t with field[t] = f
     add_changes   nearer[f, l] += sum_t m[t] (min(D[t', l], a[t]) - a[t])           t' = index[t]
                   share[f, l]  += sum_t m[t] (min(max(D[t', l], a[t]), b[t]) - a[t])
+    add_tears     gained[f, l] += sum_t m[t] B,   now[f, l] += sum_t torn[t] B      B = 1 if l comes before the second
+                  next[f, l]   += sum_t more[t] C                                   C = 1 if l comes after the third
+    add_after     next alone
 
-The t are in the order of their fields, so a field is a run of them. No sum depends on the order in which a card happens
+a and b are the dissimilarities of a point to its nearest and second nearest exemplar. Candidate l comes before the
+exemplar w that is b away if D[t', l] < b, or equal and l < w; after it if neither.
+
+The t are in the order of their fields, so a field is a run
+of them. No sum depends on the order in which a card happens
 to work: there are no atomic additions. On a card with Triton each sum is one kernel that reads D once
 (tensor_kernels.py); elsewhere it is a plain expression over some rows at a time, with the same terms.
 """
@@ -22,8 +29,8 @@ from numpy.typing import NDArray
 from ..sources.base import IntArray
 from ..utils.arrays import namespace, tensor_like
 
-# Entries of D that a plain expression works on at a time.
-ENTRIES = 2**24
+# Entries of D that a plain expression works on at a time: many on a card, few enough for the cache of a CPU.
+ENTRIES = {"cuda": 2**24, "cpu": 2**19}
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,19 @@ class Runs:
         """Those in some rows, numbered from the first of these; and which they are, (T,)."""
         here = (self.index >= rows.start) & (self.index < rows.stop)
         return Runs(self.index[here] - rows.start, self.field[here]), here
+
+
+@dataclass(frozen=True)
+class Place:
+    """The second or third nearest exemplar of each point, tensors (T,): which point it is, how far, and a weight."""
+
+    w: Any
+    far: Any
+    weight: Any
+
+    def of(self, which: Any) -> Place:
+        """That of some points, in their order."""
+        return Place(self.w[which], self.far[which], self.weight[which])
 
 
 def add_rows(S: Any, D: Any, runs: Runs, factor: NDArray[Any]) -> None:
@@ -71,6 +91,41 @@ def add_changes(nearer: Any, share: Any, D: Any, runs: Runs, m: Any, a: Any, b: 
         add(share, (d.clamp(min=low).minimum(high) - low) * weight)
 
 
+def add_tears(sums: Any, D: Any, runs: Runs, m: Any, second: Place, third: Place) -> None:
+    """sums (3, K, L), gained, now and next, += what points add to the tears of a map in which l replaces an exemplar.
+
+    torn is the weight of `second`, more that of `third`.
+    """
+    if _compiled(D):
+        from .tensor_kernels import add_tears_compiled
+
+        add_tears_compiled(sums, D, runs, m, second, third)
+        return
+    kind = sums.dtype
+    for part, rows, add in _parts(D, runs):
+        before, after = _before(rows, second, part).to(kind), (~_before(rows, third, part)).to(kind)
+        add(sums[0], before * m[part, None])
+        add(sums[1], before * second.weight[part, None])
+        add(sums[2], after * third.weight[part, None])
+
+
+def add_after(sums: Any, D: Any, runs: Runs, third: Place) -> None:
+    """sums (K, L), next, += the weights of the points for which l comes after the third."""
+    if _compiled(D):
+        from .tensor_kernels import add_after_compiled
+
+        add_after_compiled(sums, D, runs, third)
+        return
+    for part, rows, add in _parts(D, runs):
+        add(sums, (~_before(rows, third, part)).to(sums.dtype) * third.weight[part, None])
+
+
+def _before(rows: Any, place: Place, part: slice) -> Any:
+    """(n, L) whether a candidate comes before that exemplar, for rows of D."""
+    d, w, far = rows.to(place.far.dtype), place.w[part, None], place.far[part, None]
+    return (d < far) | ((d == far) & (namespace(d).arange(d.shape[1], device=d.device) < w))
+
+
 def _compiled(D: Any) -> bool:
     """Whether D is where a kernel of Triton's can work on it."""
     return D.device.type == "cuda" and find_spec("triton") is not None
@@ -78,7 +133,7 @@ def _compiled(D: Any) -> bool:
 
 def _parts(D: Any, runs: Runs) -> Iterator[tuple[slice, Any, Callable[[Any, Any], None]]]:
     """Some of the runs' rows at a time: which they are, the rows, and what adds values of theirs to sums by field."""
-    size = max(1, ENTRIES // max(1, D.shape[1]))
+    size = max(1, ENTRIES.get(D.device.type, 2**22) // max(1, D.shape[1]))
     for start in range(0, len(runs.index), size):
         part = slice(start, start + size)
         field = runs.field[part]
