@@ -614,7 +614,7 @@ def toml_text(said: str, values: Mapping[str, Any], data: Mapping[str, Any]) -> 
             lines.append(f"{name} = {_toml(value)}")
     python = ".".join(map(str, sys.version_info[:3]))
     tables["data"] = data
-    used = (*LIBRARIES, *(["torch"] if "torch" in sys.modules else []))
+    used = (*LIBRARIES, *(["torch"] if values.get("device") is not None and "torch" in sys.modules else []))
     tables["versions"] = {"medianmap": __version__, "python": python, **{name: version(name) for name in used}}
     for name, table in tables.items():
         entries = [f"{_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None]
