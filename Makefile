@@ -3,7 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 # What is installed: medianmap alone, which is all that the demo needs, or with its extras, tests and benchmarks.
 CORE := .venv/.core
-INSTALLED := .venv/.installed
+# EXTRAS=all,gpu adds torch, 5 GB, for the tests of what runs on a card; they need none, and are skipped without torch.
+EXTRAS ?= all
+INSTALLED := .venv/.installed.$(EXTRAS)
 DOCUMENTED := .venv/.documented
 ENVIRONMENT := if command -v uv >/dev/null 2>&1; \
   then uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv; \
@@ -27,7 +29,7 @@ $(CORE): pyproject.toml
 
 $(INSTALLED): $(CORE)
 	@echo "Installing what tests and benchmarks need as well (1 GB more, once) ..."
-	@$(INSTALL) -e '.[all]' --group dev --group bench
+	@$(INSTALL) -e '.[$(EXTRAS)]' --group dev --group bench
 	@touch $@
 
 $(DOCUMENTED): $(INSTALLED)

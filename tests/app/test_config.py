@@ -35,6 +35,7 @@ SETTINGS = st.builds(
     refine=TEXT,
     seed=NUMBERS,
     threads=st.none() | st.integers(-1, 64),
+    device=st.none() | TEXT,
 )
 
 

@@ -177,7 +177,7 @@ def test_a_setting_sets_the_parameter_that_the_table_says(kind, size):
     completed = inputs.completed(FitSettings("x", map=kind, **size), "euclidean")
     assert settings.make_map(completed).get_params() == {**plain.get_params(), "random_state": 0}
     said = {"metric": "edit", "params": {"indel": 2}, "epochs": 7, "init": "k-medoids++", "n_init": 3,
-            "annealing": "median", "refine": "swap", "seed": 9, **size}  # fmt: skip
+            "annealing": "median", "refine": "swap", "seed": 9, "device": "auto", **size}  # fmt: skip
     if kind == "som":
         said |= {"order": 0.3}
     if kind == "kmeans":

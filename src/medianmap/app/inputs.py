@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..estimators.parameters import MapParameters, PlaneStart, usual_grid, usual_size
+from ..utils.device import gains
 from ..utils.files import FOR_SPREADSHEETS, is_formula
 from .output import note
 from .settings import CONFIG, MAPS, MOST_ALL_PAIRS, USUAL_PATCH, FitSettings, grid_text, make_map, settings_beside
@@ -422,7 +423,8 @@ def sized(settings: FitSettings, n: int, name: str, different: int | None = None
 def in_patches(settings: FitSettings, n: int) -> FitSettings:
     """The settings with the size of a patch, where one pass is asked for or n points are too many for all pairs."""
     asked = settings.stream or settings.tree or settings.max_evaluations is not None
-    if settings.exemplars is None and settings.patch is None and (asked or n > MOST_ALL_PAIRS):
+    many = n > MOST_ALL_PAIRS and not gains(settings.device, n, 4 * n * n)
+    if settings.exemplars is None and settings.patch is None and (asked or many):
         return replace(settings, patch=USUAL_PATCH)
     return settings
 

@@ -29,6 +29,8 @@ from ..sources import ComparedSource, ComputedSource, Source, as_dissimilarity
 from ..sources.all_pairs import all_pairs
 from ..sources.base import ToPoints, fits
 from ..sources.checks import n_apart, n_different
+from ..sources.tensors import TensorSource, computed_there, tensor_source
+from ..utils.device import bytes_beyond, chosen
 from ..utils.files import counted, fasta_lines, tsv_lines, write_lines, write_text
 from ..utils.resumable import digest
 from ..utils.threads import epochs_watched, followed, limited, n_threads, step
@@ -300,6 +302,11 @@ def _checked(source: Source, given: Given, settings: FitSettings, most: int) -> 
 def compared(settings: FitSettings, given: Given, shop: Workshop) -> Source:
     """The dissimilarities of all pairs, kept so that a next run can continue."""
     source = computed(settings, given)
+    n = len(given)
+    place = chosen(settings.device, n, 4 * n * n) if computed_there(source) else None
+    if place is not None:
+        there = tensor_source(source, place, beside=bytes_beyond(n, settings.n_prototypes or 1, 4))
+        return ComparedSource(source.objects, source.metric, given.ids, columns=source.columns, matrix=there)
     # Vectors are compared faster than a file is written.
     in_memory = source.metric.metric.accepts == "vectors" and fits(len(given))
     about = digest([given.ids, source.objects, source.metric.name, dict(source.metric.params)])
@@ -314,6 +321,11 @@ def compared(settings: FitSettings, given: Given, shop: Workshop) -> Source:
 def matrix_of(source: Source) -> Source:
     """The dissimilarities themselves, where they are computed already."""
     return source.matrix if isinstance(source, ComparedSource) else source
+
+
+def read_from(matrix: Source) -> Source:
+    """Where the dissimilarities to a few points are read in all digits: of what a device computed, from the objects."""
+    return matrix.unscaled() if isinstance(matrix, TensorSource) else matrix
 
 
 def computed(settings: FitSettings, given: Given) -> ComputedSource:
@@ -340,7 +352,8 @@ def trained(settings: FitSettings, given: Given, source: Source, taken: Mapping[
     with limited(settings.threads), epochs_watched(on_epoch):
         model.fit(source, given.labels)
     matrix = matrix_of(source)
-    to_exemplars: Any = ToPoints(matrix, map_of(model).medoid_indices_)  # read, where objects would be compared again
+    # Read, where objects would be compared again.
+    to_exemplars: Any = ToPoints(read_from(matrix), map_of(model).medoid_indices_)
     groups = groups_of(model, matrix)
     points = two_best(model, ToPrototypes(to_exemplars), groups=groups, n_jobs=settings.threads)
     remember(model, y=given.labels, points=points, groups=groups)

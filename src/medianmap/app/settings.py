@@ -193,6 +193,11 @@ class FitSettings:
     )  # fmt: skip
     seed: int = setting(0, "Start of the random numbers.", at_least=0, at_most=MOST_SEED, sets=("random_state",))
     threads: int | None = setting(None, "How many threads; -1 for all cores.", metavar="N")
+    device: str | None = setting(
+        None, "Where all pairs are compared and the map is fitted: cuda or cuda:1 for a card (the extra gpu), auto for "
+        "one where that gains, torch:cpu to try a card's code without one. By default this computer's cores.",
+        metavar="NAME", sets=("device",),
+    )  # fmt: skip
 
     @property
     def n_prototypes(self) -> int | None:
@@ -457,10 +462,26 @@ def check_settings(settings: FitSettings) -> None:
         if settings.labels is None:
             raise ValueError("--beta lets labels guide the map, but there are none; give --labels, or drop --beta.")
     check_n_jobs(settings.threads)
+    _check_device(settings)
     if settings.metric not in (None, "precomputed"):
         bind(settings.metric, settings.params)
     elif settings.metric == "precomputed" and settings.params:
         raise ValueError("--param is given, but dissimilarities that are there already have no parameters; drop it.")
+
+
+def _check_device(settings: FitSettings) -> None:
+    """ValueError for a device that there is not, and beside a pass over patches, which would not gain by one."""
+    from ..utils.device import asked, check_device, found
+
+    check_device(settings.device)
+    if not asked(settings.device) or settings.device == "auto":
+        return
+    for name in ("patch", "stream", "tree", "max_evaluations"):
+        if getattr(settings, name):
+            said = f"a pass over patches does not; drop {SETTINGS[name].option}, or --device."
+            raise ValueError(f"--device {settings.device} compares all pairs, and {said}")
+    assert settings.device is not None
+    found(settings.device)
 
 
 def make_map(settings: FitSettings, **more: Any) -> BaseMap:
@@ -593,7 +614,8 @@ def toml_text(said: str, values: Mapping[str, Any], data: Mapping[str, Any]) -> 
             lines.append(f"{name} = {_toml(value)}")
     python = ".".join(map(str, sys.version_info[:3]))
     tables["data"] = data
-    tables["versions"] = {"medianmap": __version__, "python": python, **{name: version(name) for name in LIBRARIES}}
+    used = (*LIBRARIES, *(["torch"] if values.get("device") is not None and "torch" in sys.modules else []))
+    tables["versions"] = {"medianmap": __version__, "python": python, **{name: version(name) for name in used}}
     for name, table in tables.items():
         entries = [f"{_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None]
         lines += ["", f"[{name}]", *entries]

@@ -16,15 +16,18 @@ from numpy.typing import NDArray
 
 from ..search.canonical import LANES, canonical_dot
 from ..search.exhaustive import product_costs
-from ..search.frame import FieldWeights, RankWeights, SoftWeights, Weights
+from ..search.frame import FieldWeights, Weights
 from ..search.screens import LARGEST, as_float32, product_work, weight_product
+from ..search.tensor_finder import rank_weights, soft_weights
 from ..sources.base import DenseSource, FloatArray, IntArray, panels
+from ..utils.arrays import in_double, is_tensor, namespace, on_host
 from ..utils.kernels import kernel
 from ..utils.threads import limited, run_chunks
 from .neighborhood import Lattice, h
 from .quality import inertia, neural_gas_cost, som_cost
 from .ranks import Ranks, ranks_after
 from .separable import Factors
+from .tensors import nearest_of, ranks_of, smoothed_at_of, smoothed_winners_of
 
 # Weights below this are 0: products with dissimilarities must not leave the range of floats.
 SMALLEST = 1e-290
@@ -77,15 +80,15 @@ class Gibbs(Assignment):
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         if sigma == 0.0:
             return Winner()(G, sigma, m)
-        GT = np.asarray(G.T, np.float64)
-        least = GT.min(axis=0)
+        GT, xp = in_double(G.T), namespace(G)
+        least = xp.amin(GT, axis=0)
         P = (least - GT) / sigma
-        log_sum = np.log(np.exp(P).sum(axis=0))
+        log_sum = xp.log(xp.exp(P).sum(axis=0))
         P -= log_sum
-        P -= P.max(axis=1, keepdims=True)
-        np.exp(P, out=P)
+        P -= xp.amax(P, axis=1, keepdims=True)
+        xp.exp(P, out=P)
         P[P < SMALLEST] = 0.0
-        return SoftWeights(P, m), float((m * (least - sigma * log_sum)).sum())
+        return soft_weights(P, m), float((m * on_host(least - sigma * log_sum)).sum())
 
 
 @dataclass(frozen=True)
@@ -116,13 +119,14 @@ class Rank(Assignment):
 
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         if self.memory.get("G") is not G:  # the prototypes moved
-            self.memory["G"], self.memory["ranks"] = G, ranks_after(self.memory.get("ranks"), G.T, m)
+            last, self.memory["G"] = self.memory.get("ranks"), G
+            self.memory["ranks"] = Ranks(G.T, *ranks_of(G, m)) if is_tensor(G) else ranks_after(last, G.T, m)
         known: Ranks = self.memory["ranks"]
         ranks = np.arange(len(known.rank))
         weight_of_rank = h(ranks, sigma, self.neighborhood, most=self.truncate)
         shifted = self.neighborhood == "exponential" and self.truncate is None
         scaled = None if shifted else partial(h, ranks, sigma, self.neighborhood, most=self.truncate)
-        return RankWeights(known.rank, weight_of_rank, m, scaled), neural_gas_cost(known.sums, weight_of_rank)
+        return rank_weights(known.rank, weight_of_rank, m, scaled), neural_gas_cost(known.sums, weight_of_rank)
 
 
 @dataclass(frozen=True)
@@ -178,6 +182,8 @@ SCREENED = 5000
 
 def nearest(G: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
     """(winner (N,), its dissimilarity (N,)) for G (N, K)."""
+    if is_tensor(G):
+        return nearest_of(G)
     GT = G.T
     if not (GT.flags.c_contiguous and GT.dtype in (np.float32, np.float64)):
         winner = G.argmin(axis=1)
@@ -197,6 +203,8 @@ def smoothed_winners(
     This is the search for prototypes in small: weights G[i], candidates the rows of H. The same rule decides: what the
     lower bounds cannot discard is compared by the canonical sum over l.
     """
+    if is_tensor(GT):
+        return smoothed_winners_of(GT.T, H, smoothed_winners)
     K, N = GT.shape
     if float(GT.min()) < 0:
         return _plain_winners(GT, H, n_jobs)
@@ -227,6 +235,8 @@ def smoothed_winners(
 
 def smoothed_at(GT: NDArray[Any], H: FloatArray, winner: IntArray) -> FloatArray:
     """(N,) sum_l H[winner[i], l] GT[l, i], l ascending."""
+    if is_tensor(GT):
+        return smoothed_at_of(GT.T, H, winner)
     smoothed = np.zeros(GT.shape[1])
     for l, row in enumerate(GT):
         smoothed += H[winner, l] * row

@@ -121,6 +121,16 @@ class CompressedSpace(RelationalSpace):
         before = np.broadcast_to(0.0, (len(p), self.n_points))
         return CompressedPrototypes(p, lambda: exact.as_array(exact.update(weights, before)[0])), p.size
 
+    def error(self, points: IntArray) -> tuple[float, float]:
+        """Root mean square error of the dissimilarities to some points, and the mean true one to the nearest."""
+        squares, near = 0.0, np.full(self.n_points, np.inf)
+        for part in panels(len(points), PROTOTYPES):
+            js = points[part]
+            true = points_to(self.source, js)
+            squares += float(((self.U @ (self.U[js] * self.w).T - true) ** 2).sum(dtype=np.float64))
+            near = np.minimum(near, true.min(axis=1))
+        return float(np.sqrt(squares / (self.n_points * len(points)))), float(near.mean())
+
 
 def compressed_space(exact: Space, compression: str | int, K: int) -> CompressedSpace | None:
     """Where K combinations are annealed instead of in `exact`; None where that is not possible, or too coarse.
@@ -153,8 +163,8 @@ def compressed_space(exact: Space, compression: str | int, K: int) -> Compressed
             U[part] = (towards @ C[:, part].astype(np.float32, copy=False)).T
 
         run_chunks(project, list(panels(N, POINTS)), n_jobs)
-        space = CompressedSpace(source, n_jobs, U=U, w=w.astype(np.float32))
-        error, near = _error(space, rng.choice(N, min(K, N), replace=False))
+        space: CompressedSpace = exact.compressed_by(CompressedSpace, U, w.astype(np.float32))
+        error, near = space.error(rng.choice(N, min(K, N), replace=False))
     if error > COARSE * near:
         logger.info(
             "Annealing takes all of D: compressed to rank %d it has an error of %.3g, where the nearest of %d random "
@@ -162,14 +172,3 @@ def compressed_space(exact: Space, compression: str | int, K: int) -> Compressed
         )  # fmt: skip
         return None
     return space
-
-
-def _error(space: CompressedSpace, points: IntArray) -> tuple[float, float]:
-    """Root mean square error of the dissimilarities to some points, and the mean true one to the nearest of them."""
-    squares, near = 0.0, np.full(space.n_points, np.inf)
-    for part in panels(len(points), PROTOTYPES):
-        js = points[part]
-        true = points_to(space.source, js)
-        squares += float(((space.U @ (space.U[js] * space.w).T - true) ** 2).sum(dtype=np.float64))
-        near = np.minimum(near, true.min(axis=1))
-    return float(np.sqrt(squares / (space.n_points * len(points)))), float(near.mean())

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources.base import FloatArray, IntArray
+from ..utils.arrays import on_host
 from ..utils.threads import alone, limited, outer_threads, stop_if_asked
 from .assignment import Assignment
 from .label_term import LabelTerm
@@ -283,7 +284,7 @@ def embedded(space: Space, lattice: Lattice, m: FloatArray, rng: np.random.Gener
     """
     n = space.n_points
     landmarks = np.sort(rng.choice(n, min(n, LANDMARKS), replace=False))
-    d = space.fresh().distances(space.at(landmarks)).astype(np.float64, copy=False)
+    d = on_host(space.fresh().distances(space.at(landmarks))).astype(np.float64, copy=False)
     with limited(1):  # the same bits at any number of threads
         Y = landmark_coordinates(space.as_squares(d), landmarks, m, lattice.coordinates.shape[1])
         return laid_out(Y, m, lattice)
@@ -299,7 +300,7 @@ def spread(
     zero. With prototypes `beside`, which are there already, all K points are drawn by the second rule.
     """
     chosen: list[int] = []
-    nearest = np.ones(space.n_points) if beside is None else space.distances(beside).min(axis=1)
+    nearest = np.ones(space.n_points) if beside is None else on_host(space.distances(beside)).min(axis=1)
     free = np.ones(space.n_points, bool)
     if beside is not None and space.n_features is None:
         free[beside] = False
@@ -309,7 +310,7 @@ def spread(
             p = free.astype(np.float64)
         chosen.append(int(rng.choice(space.n_points, p=p / p.sum())))
         free[chosen[-1]] = False
-        d = space.distances(space.at(np.array(chosen[-1:])))[:, 0]
+        d = on_host(space.distances(space.at(np.array(chosen[-1:]))))[:, 0]
         nearest = d if len(chosen) == 1 and beside is None else np.minimum(nearest, d)
     return np.array(chosen, dtype=np.intp)
 
@@ -360,7 +361,7 @@ def first_transition(space: Space, m: FloatArray) -> float:
 
     n = space.n_points
     landmarks = np.sort(np.random.default_rng(0).choice(n, min(n, LANDMARKS), replace=False))
-    d = space.fresh().distances(space.at(landmarks))[landmarks].astype(np.float64)
+    d = on_host(space.fresh().distances(space.at(landmarks)))[landmarks].astype(np.float64)
     d, p, last = (d + d.T) / 2, m[landmarks] / m[landmarks].sum(), len(landmarks) - 1
     means, root = d @ p, np.sqrt(p)
     B = root[:, None] * (means + means[:, None] - d - p @ means) * root

@@ -9,9 +9,11 @@ from scipy.sparse import csr_array
 
 from ..search.frame import Weights
 from ..sources.base import FloatArray, IntArray, panels
+from ..utils.arrays import is_tensor
 from ..utils.kernels import kernel
 from ..utils.threads import computed_once, run_chunks
 from .labels import LabelVectors
+from .tensors import label_means, with_labels
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,19 @@ class LabelTerm:
         if self.beta == 1.0:
             return G
         distinct, code = self.distinct_labels
+        a, b = self.beta / self.scale, 1.0 - self.beta
+        if is_tensor(G):
+            return with_labels(G, distinct, code, Y, a, b)
         seen = np.empty(G.shape[::-1])
         GT, parts = np.ascontiguousarray(G.T), list(panels(len(Y), 8))
-        a, b = self.beta / self.scale, 1.0 - self.beta
         run_chunks(lambda js: _add_label_term(GT[js], distinct, code, Y[js], a, b, seen[js]), parts, None)
         return seen.T
 
     def means(self, weights: Weights, Y: FloatArray) -> FloatArray:
         """New label vectors (K, C); a prototype with no weight on labelled points keeps its own."""
         level, value = weights.levels
+        if is_tensor(level) or is_tensor(value):
+            return label_means(weights, self.labels.y, self.labels.known, Y, level if is_tensor(level) else value)
         rows, Y = self._rows, Y.copy()
 
         def average(js: slice) -> None:

@@ -28,9 +28,11 @@ from ..search.frame import FieldWeights, Weights
 from ..sources import ALL, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
 from ..sources.base import FloatArray, Index, IntArray, mean_of_pairs, plain, point_rows
 from ..sources.checks import ScaledSource
+from ..utils.arrays import is_tensor
 from ..utils.kernels import kernel
 from ..utils.threads import computed_once, limited, run_chunks
 from .field_combinations import TINY, TOLERANCE, FieldCombinations, combined, field_distances, field_sums
+from .tensors import snapped_of
 
 # Relative size of the perturbation of collisions="noise": far below the differences that carry structure.
 NOISE = 1e-3
@@ -289,6 +291,10 @@ class RelationalSpace(_OnSource):
         ]
         return int(np.concatenate(differ).sum())
 
+    def compressed_by(self, kind: Any, U: NDArray[np.float32], w: NDArray[np.float32]) -> Any:
+        """The space of the same combinations in which U diag(w) U' is in the place of D; kind : its class."""
+        return kind(self.source, self.n_jobs, U=U, w=w)
+
     @computed_once
     def _sums(self) -> FieldSums:
         """One for the whole fit: block sums change by the points that change their field."""
@@ -414,6 +420,8 @@ def _add_rows(C, start, column, value, Q):  # type: ignore[no-untyped-def]
 
 def snapped(G: FloatArray, distinct: bool) -> IntArray:
     """(K,) the data point nearest to each prototype, G (N, K); if distinct, one that no earlier prototype took."""
+    if is_tensor(G):
+        return snapped_of(G, distinct)
     free = np.ones(len(G), bool)
     exemplars = np.empty(G.shape[1], np.intp)
     for j in range(G.shape[1]):

@@ -42,9 +42,18 @@ from ..sources.base import (
     kept_if_expensive,
     with_objects,
 )
-from ..sources.checks import as_objects, columns_of, columns_of_objects, n_dims, refuse_bad_entries, scaled
-from ..sources.computed import checked_objects, take
+from ..sources.checks import (
+    as_objects,
+    columns_of,
+    columns_of_objects,
+    n_dims,
+    refuse_bad_entries,
+    refuse_overflow_of_costs,
+    scaled,
+)
+from ..sources.computed import ComparedSource, checked_objects, take
 from ..sources.stored import is_pair_store
+from ..sources.tensors import TensorSource, bytes_of_entry, tensor_source
 from ..utils.checks import (
     check_choice,
     check_count,
@@ -55,6 +64,7 @@ from ..utils.checks import (
     check_weights,
     check_width,
 )
+from ..utils.device import as_tensor, asked, bytes_beyond, check_device, chosen, in_memory, on_card, released
 from ..utils.threads import EPOCH_WATCHER, limited
 from .answers import MapAnswers, ModelViews
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
@@ -212,7 +222,8 @@ class BaseMap(
         self, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: GoOnFrom = None
     ) -> Trained:
         """Fit, with labels where there are any, from a start or from where an earlier fit ended (see `train_map`)."""
-        return train_map(self, X, sample_weight, supervision, go_on_from)
+        with released(self._device()):
+            return train_map(self, X, sample_weight, supervision, go_on_from)
 
     def _explicit_start(self, given: Space, K: int, keep: IntArray) -> NDArray[Any] | None:
         """The user's init, indices counted among the points `keep`; None if the start is to be drawn."""
@@ -233,6 +244,10 @@ class BaseMap(
     def _watched(self) -> bool:
         """Whether anybody asks for the records of epochs while training goes on."""
         return bool(self.verbose) or self.on_epoch is not None or EPOCH_WATCHER.get() is not None
+
+    def _device(self) -> str | None:
+        """Where the user wants the map to be fitted; None for this computer's cores."""
+        return None
 
     def _watch(self, epoch: Epoch) -> None:
         """Log an epoch and pass it on to the user's function."""
@@ -279,19 +294,37 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         """The space of the map's prototypes over a source."""
         raise NotImplementedError
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_device(self.device)
+
+    def _device(self) -> str | None:
+        return self.device
+
     def _given_space(self, X: Any) -> Space:
         return self._space(self._source(X))
 
     def _ready(self, given: Space, m: FloatArray, K: int) -> Space:
         """With parameters fixed, expensive dissimilarities kept in memory, entries checked and brought to about 1."""
-        source = kept_if_expensive(self._resolved(source_of(given), m))
+        source = self._resolved(source_of(given), m)
+        if isinstance(source, ComparedSource):
+            source = source.matrix
+        n, size = source.shape[0], bytes_of_entry(source)
+        beside = bytes_beyond(n, K, size)
+        device = chosen(self.device, n, n * n * size + beside)
+        source = tensor_source(source, device, beside=beside) if device is not None else kept_if_expensive(source)
+        if isinstance(source, TensorSource):  # whose entries were checked where they lie
+            refuse_overflow_of_costs(float(np.ldexp(source.largest, source.exponent)), n, K * float(m.sum()))
+            return self._space(replace(source, scaled=True))
         if not isinstance(source, PartlyKeptSource):  # which checks values as they come, and reads them again each time
             source = scaled(source, check_entries(source, K * float(m.sum())))
         return self._space(source)
 
     def _source(self, X: Any) -> Source:
         if self.metric == "precomputed":
-            return as_dissimilarity(X, metric_params=self.metric_params)
+            # Whether D[i, l] = D[l, i] is seen on the device much sooner.
+            unknown = asked(self.device) and self.device != "auto" and type(X) is np.ndarray and X.ndim == 2
+            return as_dissimilarity(X, metric_params=self.metric_params, symmetric=False if unknown else None)
         if is_source(X):
             return checked_objects(X, bind(self.metric, self.metric_params))
         return computed(X, self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
@@ -342,6 +375,10 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
             if X.shape[1] != N:
                 raise ValueError(f"X is a source of {X.shape[1]} points, but {who} was fitted on {N}.")
             G = points_to(X, at)
+            refuse_bad_entries(G)
+            return G
+        if on_card(X) and X.ndim == 2 and X.shape[1] == N:
+            G = in_memory(as_tensor(X)[:, at.tolist()])  # no more of it than is asked for
             refuse_bad_entries(G)
             return G
         names = column_ids(X)

@@ -44,6 +44,7 @@ from ..refine.arrangement import exchanged_places
 from ..refine.labelled import labelled_source, settled_labels
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.checks import scaled_weights
+from ..utils.arrays import on_host
 from ..utils.checks import check_n_prototypes, check_weights
 from ..utils.threads import EPOCH_WATCHER, limited
 
@@ -394,7 +395,8 @@ def annealed_combinations(
 def rearranged(problem: Problem, state: State, keep: bool) -> State:
     """Neurons exchange prototypes where that mends the order on the lattice; which prototypes there are stays."""
     assert problem.assignment.lattice is not None
-    p = exchanged_places(problem.space.distances(state.prototypes), problem.m, problem.assignment.lattice, keep)
+    G = on_host(problem.space.distances(state.prototypes))
+    p = exchanged_places(G, problem.m, problem.assignment.lattice, keep)
     return replace(state, prototypes=state.prototypes[p], labels=state.labels[p] if len(state.labels) else state.labels)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.engine import State
 from ..core.spaces import MedianSpace, Space
+from ..core.tensor_spaces import median_space
 from ..search import CHOICES, check_search_fits
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import ROWS_PER_STEP, take
@@ -58,7 +59,7 @@ class MedianMap(MedianParameters, DissimilarityMap):
         return among(self.medoid_indices_, keep, space.n_points)
 
     def _space(self, source: Source) -> MedianSpace:
-        return MedianSpace(source, self.search, self.collisions, self.n_jobs)
+        return median_space(source, self.search, self.collisions, self.n_jobs)
 
     def _plan(self, K: int) -> Plan:
         plan, combines = super()._plan(K), self.annealing != "median"

@@ -100,6 +100,13 @@ class DissimilarityParameters(MapParameters):
         "metric_params."))  # fmt: skip
     metric_params: Mapping[str, Any] | None = field(default=None, metadata=about(
         "dict or None", "Keyword arguments of the metric."))  # fmt: skip
+    device: str | None = field(default=None, metadata=about(
+        "str or None",
+        'Where the map is fitted. None or "cpu": by this computer\'s cores. "cuda", or "cuda:1" for the second: on a '
+        'card, with the extra `gpu`. "auto": on a card if there is one, its memory holds the matrix and there are '
+        'enough points for it to gain; the log says which. "torch:cpu": the code of a card on tensors in main memory, '
+        "to try it without one. A matrix that lies on a card already is mapped there. Results repeat on the same "
+        "device, but another may find other prototypes (docs/gpu.md)."))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
         "prototype_ids_": ("list of str", "Ids of the exemplars, where the data have ids."),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..core.spaces import RelationalSpace, Space, between_prototypes, in_equal_parts, products, snapped
+from ..core.tensor_spaces import relational_space
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import take
 from .base import CompressedNeuralGasMap, DissimilarityMap, KMeansMap, SOMMap, among, source_of
@@ -27,7 +28,7 @@ class RelationalMap(RelationalParameters, DissimilarityMap):
         return P
 
     def _space(self, source: Source) -> RelationalSpace:
-        return RelationalSpace(source, self.n_jobs)
+        return relational_space(source, self.n_jobs)
 
     def _prototype_attributes(
         self, given: Space, space: Space, m: FloatArray, prototypes: FloatArray

@@ -122,13 +122,20 @@ class BoundMetric:
             raise ValueError(
                 f"The metric {self.name!r} does not work with metric_params {sorted(self.params)}: {reason}"
             ) from error
-        if not (block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf):
-            i, l = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
-            value = block[i, l]
-            i, l = (i if a_index is None else a_index[i]), (l if b_index is None else b_index[l])
-            hint = "; a vector of zeros has no direction" if self.name in ("cosine", "correlation") else ""
-            raise ValueError(
-                f"The metric {self.name!r} returned {'NaN' if np.isnan(value) else format(value, 'g')} for the pair "
-                f"({i}, {l}){hint}. A dissimilarity must be a finite number >= 0: check these two objects."
-            )
+        self.refuse_bad(block, a_index, b_index)
         return block
+
+    def refuse_bad(
+        self, block: NDArray[np.float64], a_index: IntArray | None = None, b_index: IntArray | None = None
+    ) -> None:
+        """ValueError names the first pair (by the given indices) of a block (n, k) that has no finite value >= 0."""
+        if block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf:
+            return
+        i, l = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
+        value = block[i, l]
+        i, l = (i if a_index is None else a_index[i]), (l if b_index is None else b_index[l])
+        hint = "; a vector of zeros has no direction" if self.name in ("cosine", "correlation") else ""
+        raise ValueError(
+            f"The metric {self.name!r} returned {'NaN' if np.isnan(value) else format(value, 'g')} for the pair "
+            f"({i}, {l}){hint}. A dissimilarity must be a finite number >= 0: check these two objects."
+        )

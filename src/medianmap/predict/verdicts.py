@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..sources import ComputedSource, Source
 from ..sources.base import ALL, ExpensiveSource, FloatArray, IntArray, panels, rows_per_panel
+from ..sources.tensors import TensorSource
 from ..utils.checks import check_nonnegative
 from ..utils.files import table
 from ..utils.threads import step
@@ -60,17 +61,27 @@ def neighbour_reaches(pairs: Source) -> Reaches:
     near, around = min(NEAR, max(1, N // 2)), min(AROUND, max(1, N // 2))
     if N < 2:
         return Reaches(np.zeros(N), np.ones(N))
-    first, last, who = np.empty(N), np.empty(N), np.empty((N, around), np.intp)
+    if isinstance(pairs, TensorSource):
+        nearest, who = pairs.nearest_others(around)
+    else:
+        nearest, who = _nearest_others(pairs, around)
+    first, last = nearest[:, near - 1], nearest[:, -1]
+    usual = np.maximum(last, LEAST_AROUND * last.mean())
+    return Reaches(first, _over(last, usual[who].mean(axis=1)))
+
+
+def _nearest_others(pairs: Source, k: int) -> tuple[FloatArray, IntArray]:
+    """Of every point the dissimilarities (N, k) to the k nearest others, ascending, and which these are."""
+    N = pairs.shape[0]
+    nearest, who = np.empty((N, k)), np.empty((N, k), np.intp)
     for rows in panels(N, rows_per_panel(N)):
         step("neighbours", rows.start, N)
         D = np.array(pairs.block(rows, ALL), np.float64)
         i = np.arange(len(D))
         D[i, rows.start + i] = np.inf
-        who[rows] = np.argpartition(D, around - 1, axis=1)[:, :around]
-        nearest = np.sort(np.take_along_axis(D, who[rows], axis=1), axis=1)
-        first[rows], last[rows] = nearest[:, near - 1], nearest[:, -1]
-    usual = np.maximum(last, LEAST_AROUND * last.mean())
-    return Reaches(first, _over(last, usual[who].mean(axis=1)))
+        who[rows] = np.argpartition(D, k - 1, axis=1)[:, :k]
+        nearest[rows] = np.sort(np.take_along_axis(D, who[rows], axis=1), axis=1)
+    return nearest, who
 
 
 def reach(points: Any, held: NDArray[Any]) -> tuple[FloatArray, IntArray]:

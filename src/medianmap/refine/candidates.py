@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..sources import as_dissimilarity, base, check_entries
 from ..sources.base import FloatArray, IntArray, rows_fit, rows_per_panel
+from ..sources.tensors import TensorSource
 from ..utils.checks import check_count, check_weights
 
 EPS = float(np.finfo(np.float64).eps)
@@ -79,6 +80,11 @@ class Candidates:
         return self.source.shape[0]
 
     @property
+    def on_device(self) -> bool:
+        """Whether the dissimilarities are tensors."""
+        return isinstance(self.source, TensorSource)
+
+    @property
     def block_size(self) -> int:
         """How many rows are read at a time."""
         return LARGEST_BLOCK if self.whole is not None else min(LARGEST_BLOCK, rows_per_panel(self.n))
@@ -118,5 +124,5 @@ def prepared(D: Any, medoids: Any, m: Any, max_swaps: Any) -> tuple[Candidates, 
     source = base.kept_if_expensive(source)
     if source is not D:
         check_entries(source, len(w) * float(weights.sum()))
-    whole = base.candidate_rows(source) if rows_fit(source) else None
+    whole = base.candidate_rows(source) if rows_fit(source) and not isinstance(source, TensorSource) else None
     return Candidates(source, whole), w.astype(np.intp), weights, most

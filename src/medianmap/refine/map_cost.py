@@ -18,7 +18,7 @@ over pairs of neurons, and change by O(K) terms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,15 +65,22 @@ class MapState:
     cost: float = 0.0
 
     @classmethod
-    def of(cls, G: NDArray[Any], w: IntArray, m: FloatArray, lattice: Lattice, order: float) -> MapState:
+    def of(cls, G: NDArray[Any], w: IntArray, m: FloatArray, lattice: Lattice, order: float) -> Self:
         """The state of the exemplars w; G (N, K) = D[:, w] is taken over and changed."""
-        N, K = G.shape
+        N = len(G)
         nearest, near = np.zeros((3, N), np.int32), np.full((3, N), np.inf, G.dtype)
         _three_nearest(G, np.argsort(w, kind="stable"), nearest, near)
-        E = G[w].astype(np.float64)
-        E = (E + E.T) / 2
+        return cls.with_nearest(G, nearest, near, G[w], w, m, lattice, order)
+
+    @classmethod
+    def with_nearest(
+        cls, G: NDArray[Any], nearest: NDArray[np.int32], near: NDArray[Any], among: NDArray[Any], w: IntArray,
+        m: FloatArray, lattice: Lattice, order: float,
+    ) -> Self:  # fmt: skip
+        """The same where the three nearest exemplars are known, and D among the exemplars, (K, K)."""
+        K = len(w)
+        E = between(among)
         itself = np.eye(K, dtype=bool)
-        E[itself] = 0.0
         nd = lattice.distances
         apart = np.where(lattice.neighbors | itself, 0.0, 1.0)
         s_nd = float(nd[~itself].std()) if len(np.unique(nd[~itself])) > 1 else 0.0
@@ -124,6 +131,14 @@ class MapState:
             F = np.outer(self.mu, self.mu) * (self.E - s1 / W) / (W * s_E * self.s_nd)
             np.fill_diagonal(F, 0.0)
         return C, F
+
+
+def between(among: NDArray[Any]) -> FloatArray:
+    """E (K, K) of D among the exemplars: symmetric, 0 on the diagonal."""
+    E = among.astype(np.float64)
+    E = (E + E.T) / 2
+    np.fill_diagonal(E, 0.0)
+    return E
 
 
 @kernel

@@ -56,6 +56,7 @@ from ..utils.threads import run_chunks, stop_if_asked
 from .candidates import Block, Candidates, Swapped, prepared, turns
 from .descent import LookCount, descended, drawn, first_find
 from .swap_kernels import ALL_SWAPS, begun, descend, first_improving, optimum
+from .tensor_swaps import descended_on_device
 
 
 def swap_medoids(
@@ -114,13 +115,17 @@ def _optimum(
 ) -> Swapped:  # fmt: skip
     """What `swap_medoids` finds; w is changed."""
     looks = LookCount(candidates.n, 1 + kicks)
-    order, state = turns(candidates.n, rng), _MedoidState.of(candidates, w, m)
-    best = _descended(candidates, order, state, most, n_jobs, looks)
-    if plateau:
-        best = _beyond_ties(candidates, order, state, best, n_jobs, looks)
+
+    def reached(start: IntArray, plateau: bool) -> Swapped:
+        if candidates.on_device:
+            return descended_on_device(candidates, start, m, most, plateau, looks, _MedoidState.of)
+        order, state = turns(candidates.n, rng), _MedoidState.of(candidates, start, m)
+        found = _descended(candidates, order, state, most, n_jobs, looks)
+        return _beyond_ties(candidates, order, state, found, n_jobs, looks) if plateau else found
+
+    best = reached(w, plateau)
     for kicked in drawn(kicks, candidates.n, rng):
-        state = _MedoidState.of(candidates, kicked(best.medoids), m)
-        other = _descended(candidates, turns(candidates.n, rng), state, most, n_jobs, looks)
+        other = reached(kicked(best.medoids), False)
         if other.loss < best.loss:
             best = replace(other, n_swaps=best.n_swaps + other.n_swaps)
     return best

@@ -27,7 +27,9 @@ swap is taken back unless J is lower than before. So no state occurs twice, what
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,7 @@ from .descent import LookCount, descended, drawn, first_find
 from .map_cost import MapState, far_order
 from .medoid_swaps import swap_medoids
 from .swap_kernels import loss_after, uncertainty
+from .tensor_map_swaps import DeviceMapState
 
 # What order may cost, see `refine_som`.
 ORDER = 0.12
@@ -84,10 +87,17 @@ def refine_som(
         kicks = 0
     looks = LookCount(candidates.n, 1 + kicks)
 
+    def moves_of(candidates: Candidates, w: IntArray) -> _SwapMoves:
+        G = np.array(candidates.rows(w).T, order="C")
+        return _SwapMoves(MapState.of(G, w, weights, lattice, order), np.isin(np.arange(candidates.n), w))
+
     def refined(start: IntArray) -> tuple[MapState, int, bool]:
-        G = np.array(candidates.rows(start).T, order="C")
-        state = MapState.of(G, start, weights, lattice, order)
-        return state, *_moved(candidates, turns(candidates.n, rng), state, most, keep, n_jobs, looks)
+        if candidates.on_device:
+            on_device = DeviceMapState.over(candidates.source, start, weights, lattice, order)
+            return on_device, *_moved(on_device, partial(on_device.descend, candidates, looks, moves_of), most, keep)
+        turn, moves = turns(candidates.n, rng), moves_of(candidates, start)
+        descend = partial(descended, candidates, turn, moves, n_jobs=n_jobs, looks=looks)
+        return moves.state, *_moved(moves.state, lambda left: descend(most=left), most, keep)
 
     best, swaps, converged = refined(w)
     for kicked in drawn(kicks, candidates.n, rng):
@@ -97,17 +107,16 @@ def refine_som(
     return Swapped(best.w.copy(), swaps, best.loss, converged)
 
 
-def _moved(
-    candidates: Candidates, order: IntArray, state: MapState, most: int, keep: bool, n_jobs: int | None,
-    looks: LookCount,
-) -> tuple[int, bool]:  # fmt: skip
-    """Both kinds of moves in turn, in place; the number of swaps, and whether there is none left."""
-    moves = _SwapMoves(state, np.isin(np.arange(candidates.n), state.w))
+def _moved(state: MapState, descend: Callable[[int], tuple[int, bool]], most: int, keep: bool) -> tuple[int, bool]:
+    """Both kinds of moves in turn, in place; the number of swaps, and whether there is none left.
+
+    descend : makes so many swaps of exemplars for points at most; how many, and whether there is none left.
+    """
     rng, swaps = np.random.default_rng(0), 0
-    done, converged = descended(candidates, order, moves, most, n_jobs, looks)
+    done, converged = descend(most)
     while _arranged(state, rng, keep) and converged:
         swaps, keep = swaps + done, True  # few exemplars will be others: what is arranged only goes down from now on
-        done, converged = descended(candidates, order, moves, most - swaps, n_jobs, looks)
+        done, converged = descend(most - swaps)
         if not done:
             break  # and what was arranged is unchanged
     return swaps + done, converged

@@ -45,7 +45,7 @@ class FieldSums:
         """Bring S up to date with the fields winner (N,) of K; returns how many rows were added or subtracted."""
         N = self.n
         if len(self.S) != K or self.m is not m:
-            self.S, self.S32 = np.zeros((K, N)), np.zeros((K, N), np.float32)
+            self._start(K)
             self.error = np.zeros(K)
             self.m = m
             self.winner = np.full(N, -1)
@@ -65,16 +65,22 @@ class FieldSums:
         point = np.concatenate([came, left, whole])
         factor = np.concatenate([m[came], -m[left], m[whole]])
         order = np.argsort(field, kind="stable")
-        dirty = np.flatnonzero(gained + lost)
         self.S[anew] = 0.0
         self._add_rows(field[order], point[order], factor[order])
-        run_chunks(lambda part: _to_float32(self.S, dirty[part], self.S32), list(panels(len(dirty), 16)), self.n_jobs)
+        self._changed(np.flatnonzero(gained + lost))
         self.error[anew] = 0.0
         mass = np.bincount(after, m, K) + np.bincount(before[before >= 0], m[before >= 0], K)
         self.error += np.bincount(field, minlength=K) * 2.0**-53 * mass * self.largest
         self.error[size == 0] = 0.0
         self.winner = after
         return len(field)
+
+    def _start(self, K: int) -> None:
+        self.S, self.S32 = np.zeros((K, self.n)), np.zeros((K, self.n), np.float32)
+
+    def _changed(self, fields: IntArray) -> None:
+        """The sums of these fields are others now."""
+        run_chunks(lambda part: _to_float32(self.S, fields[part], self.S32), list(panels(len(fields), 16)), self.n_jobs)
 
     def _add_rows(self, field: IntArray, point: IntArray, factor: FloatArray) -> None:
         """S[field[t]] += factor[t] R[point[t]]; only these rows are read, in panels if they must be fetched."""

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.registry import bind
+from ..utils.arrays import is_tensor
 from ..utils.checks import check_choice, check_ids, refuse_duplicate_ids
+from ..utils.device import asked, check_device, chosen, in_memory, on_card
 from ..utils.resumable import journal_path
-from . import base
+from . import base, tensors
 from .base import ALL, CondensedSource, DenseSource, Source, SubsetSource, panels, points_to, rows_per_panel
 from .checks import as_numbers, as_objects, check_entries, check_queries, is_symmetric, refuse_bad_entries
 from .computed import ComparedSource, ComputedSource
@@ -36,7 +38,8 @@ __all__ = [
 def as_dissimilarity(
     X: Any, metric: str | Callable[[Any, Any], float] = "precomputed", *,
     metric_params: Mapping[str, Any] | None = None, ids: Sequence[str] | None = None, symmetric: bool | None = None,
-    n_jobs: int | None = None, matrix: Any = None, similarity: SimilarityRule | None = None,
+    n_jobs: int | None = None, matrix: Any = None, similarity: SimilarityRule | None = None, device: str | None = None,
+    dtype: str | None = None, stream: bool = False,
 ) -> Source:  # fmt: skip
     """Turn what you have into a source of dissimilarities that every median map accepts.
 
@@ -61,9 +64,23 @@ def as_dissimilarity(
         "kernel-clip", "kernel-flip" or "kernel-shift" (the same without negative eigenvalues), "1-s", "1-s/100",
         "max-s", "-log", "normalized" (1 - s_ab / sqrt(s_aa s_bb)) or a function of an array. A memory map stays on
         disk. A warning tells of a kernel's negative eigenvalues.
+    device : where the matrix is to be: None or "cpu" for main memory, "cuda" or "cuda:1" for a card (the extra `gpu`),
+        "auto" for a card where that gains, "torch:cpu" for tensors in main memory. Maps of it are fitted there. A
+        matrix is copied panel by panel; Euclidean, squared Euclidean, cosine, correlation, cityblock and Hamming
+        distances of vectors are computed there, all others here. A tensor of torch or CuPy that lies on a card is used
+        where it lies, without `device` and without a copy.
+    dtype : with a device, the type of the entries there: "float64", "float32", "float16" or "bfloat16"; None keeps
+        that of a matrix, and takes float32 for what is computed there.
+    stream : with a device, leave the matrix where it is, in main memory or on disk, and copy panels whenever they are
+        needed: for one that the card cannot hold.
 
     Nothing else is copied: a float32 array stays float32, and a memory map stays on disk.
     """
+    if device is None and dtype is None and not stream and metric == "precomputed" and on_card(X):
+        return tensors.of_tensor(X, symmetric, None if ids is None else check_ids(ids, len(X)))
+    if check_device(device) is not None or dtype is not None or stream:
+        others = {"metric_params": metric_params, "n_jobs": n_jobs, "matrix": matrix, "similarity": similarity}
+        return _on_device(X, metric, others, ids, symmetric, device, dtype, stream)
     if similarity is not None:
         if metric != "precomputed" or matrix is not None:
             raise ValueError(
@@ -94,6 +111,33 @@ def as_dissimilarity(
     if symmetric is not None:
         bound = replace(bound, metric=replace(bound.metric, symmetric=symmetric))
     return with_ids(replace(source, metric=bound), ids)
+
+
+def _on_device(
+    X: Any, metric: Any, others: dict[str, Any], ids: Sequence[str] | None, symmetric: bool | None, device: str | None,
+    dtype: str | None, stream: bool,
+) -> Source:  # fmt: skip
+    """What `as_dissimilarity` makes of X with a device, or of a tensor."""
+    if not asked(device) and (dtype is not None or stream):
+        what = f"dtype={dtype!r}" if dtype is not None else "stream=True"
+        raise ValueError(f"{what} says how a matrix is kept on a device, and none is named; pass device='cuda'.")
+    named = asked(device) and device != "auto"
+    if metric == "precomputed" and ((on_card(X) and device != "cpu") or (is_tensor(X) and named)):
+        source: Source = tensors.of_tensor(X, symmetric, None if ids is None else check_ids(ids, len(X)))
+    else:
+        # Whether D[i, l] = D[l, i] is found on the device much sooner.
+        later = named and not stream and metric == "precomputed" and type(X) is np.ndarray and X.ndim == 2
+        believed = False if later and symmetric is None else symmetric
+        source = as_dissimilarity(in_memory(X), metric, ids=ids, symmetric=believed, **others)
+    place = chosen(device, source.shape[0], source.shape[0] ** 2 * 4)
+    if place is None:
+        return source
+    held = base.with_objects(source)
+    matrix = source.matrix if isinstance(source, ComparedSource) else source
+    there = tensors.tensor_source(matrix, place, dtype=dtype, symmetric=symmetric, stream=stream)
+    if held is None:
+        return there
+    return ComparedSource(held.objects, held.metric, held.ids, columns=held.columns, matrix=there)
 
 
 def _of_similarities(X: Any, rule: SimilarityRule, ids: Sequence[str] | None, symmetric: bool | None) -> Source:

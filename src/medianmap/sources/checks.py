@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import BoundMetric
+from ..utils.device import in_memory
 from .base import ALL, LARGE, FloatArray, Index, OwnSource, Source, is_source, panels, rows_per_panel
 
 # Rows and columns that are compared at a time: a tile and its mirror image fit in the second-level cache.
@@ -36,12 +37,17 @@ def check_entries(source: Source, total_weight: float = 1.0) -> float:
         largest = max(largest, refuse_bad_entries(panel, rows.start))
         diagonal[rows] = panel[np.arange(panel.shape[0]), np.arange(rows.start, rows.stop)]
     warn_of_diagonal(diagonal, largest)
+    refuse_overflow_of_costs(largest, n, total_weight)
+    return largest
+
+
+def refuse_overflow_of_costs(largest: float, n: int, total_weight: float) -> None:
+    """ValueError if the costs of n points, whose largest dissimilarity this is, are beyond the range of floats."""
     if largest > np.finfo(np.float64).max / max(total_weight, n):
         raise ValueError(
             f"The largest dissimilarity is {largest:g} and the weights sum to {total_weight:g}: costs overflow. "
             "Divide the matrix or the weights by a constant."
         )
-    return largest
 
 
 def refuse_bad_entries(panel: NDArray[Any], first_row: int = 0, places: Sequence[NDArray[np.intp]] = ()) -> float:
@@ -210,6 +216,7 @@ def as_numbers(X: Any) -> NDArray[Any]:
     """X as an array of real numbers, without a copy if it is one already; a memory map stays a memory map."""
     if hasattr(X, "toarray"):
         raise TypeError("Sparse data was passed, but zeros of dissimilarities mean 'identical'; use X.toarray().")
+    X = in_memory(X)
     if np.ma.is_masked(X):
         raise ValueError("Some entries of the matrix are masked; every pair needs a dissimilarity. Fill them in.")
     try:

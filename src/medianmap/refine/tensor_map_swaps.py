@@ -1,0 +1,206 @@
+"""Swaps on a SOM on a device: many exchanges a pass while J falls, to an optimum that the CPU's own rule confirms.
+
+A pass gives the change of Q and of t (see som_swaps.py) for every candidate c in the place of every neuron j. With f, s
+and h the three nearest exemplars of point i, A[j, l] = 1 where two neurons do not touch, B(i, c) = 1 where c would come
+before s, and C(i, c) = 1 where it would come after h,
+
+    change of t sum m = sum_p (A[j, p] U[p, c]) - sum_i m_i A[f, s] B + sum_{f = j} m_i (A[f, s] B + (A[s, h] - A[f, s]) C)
+                        + sum_{s = j} m_i (A[f, h] - A[f, s]) C,         U[p, c] = sum_{f = p} m_i B.
+
+The best candidate of each neuron, with the r of now, is found, and as many of the best are exchanged at once as lower J,
+which is summed by the CPU's own function. The last sum is over other runs of points than the rest, so would read D once
+more; it hardly depends on c, as few points have C = 0, and is taken for C = 1 until the end.
+
+When no exchange helps, a pass in float64, with all sums as they are, leaves out every candidate that the CPU's loop
+could not take, and the rest are tried by that loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.neighborhood import Lattice
+from ..search.segments import Place, Runs, add_after, add_changes, add_tears
+from ..search.tensor_finder import whole_or_panels
+from ..sources.base import FloatArray, IntArray
+from ..utils.arrays import namespace, on_host, tensor_like
+from ..utils.threads import stop_if_asked
+from .candidates import EPS, Candidates
+from .descent import LookCount
+from .map_cost import MapState, between
+from .tensor_swaps import AT_ONCE, FEWER, computed_with, some_of, tried_on_host
+
+
+@dataclass
+class DeviceMapState(MapState):
+    """A map whose dissimilarities C (K, N), C[j, i] = D[i, w_j], are on a device; G is left empty."""
+
+    source: Any = None
+    C: Any = None
+
+    @classmethod
+    def over(cls, source: Any, w: IntArray, m: FloatArray, lattice: Lattice, order: float) -> Self:
+        """The state of the exemplars w (K,)."""
+        C = computed_with(source.columns(w))
+        among, none = on_host(C[:, tensor_like(w, C)]), np.empty((0, len(w)))
+        state = cls.with_nearest(none, *three_nearest(C, w), among, w, m, lattice, order)
+        state.source, state.C = source, C
+        return state
+
+    def permute(self, p: IntArray) -> None:
+        self.C = self.C[tensor_like(p, self.C)]
+        super().permute(p)
+
+    def exchanged(self, js: IntArray, points: IntArray) -> bool:
+        """Whether J is lower when neurons js take the points; if not, nothing has changed."""
+        places = tensor_like(js, self.C)
+        before, cost = (self.w.copy(), self.nearest, self.near, self.E, self.C[places]), self.cost
+        self.w[js], self.C[places] = points, computed_with(self.source.columns(points))
+        self.nearest, self.near = three_nearest(self.C, self.w)
+        self.E = between(on_host(self.C[:, tensor_like(self.w, self.C)]))
+        self.measure()
+        if self.cost < cost:
+            return True
+        self.w, self.nearest, self.near, self.E, self.C[places] = before
+        self.measure()
+        return False
+
+    def descend(
+        self, candidates: Candidates, looks: LookCount, host_moves: Callable[[Candidates, IntArray], Any], most: int
+    ) -> tuple[int, bool]:
+        """Exchange exemplars for points, in place, `most` at most; how many, and whether none lowers J any further.
+
+        host_moves : the moves of the CPU's loop from exemplars w (K,).
+        """
+        exact = Candidates(self.source.exact(), None)
+        swaps = 0
+        while True:
+            swaps += self._many_at_once(most - swaps, looks)
+            if swaps >= most:
+                return swaps, False
+            end = self if exact.source is self.source else self._over(exact.source, self.w)
+            close = end.close_to_improving()
+            if not len(close):
+                return swaps, True
+            moves = host_moves(exact, self.w.copy())
+            done = tried_on_host(exact, moves, close, most - swaps)
+            if not done:
+                return swaps, True
+            swaps += done
+            vars(self).update(vars(self._over(self.source, moves.state.w)))
+
+    def _over(self, source: Any, w: IntArray) -> Self:
+        """The state of other exemplars or of another source."""
+        C = computed_with(source.columns(w))
+        nearest, near = three_nearest(C, w)
+        E = between(on_host(C[:, tensor_like(w, C)]))
+        fresh = [np.zeros_like(x) for x in (self.removal, self.pairs, self.mu, self.rows, self.forms)]
+        lattice = self.nd, self.apart, self.s_nd
+        state = type(self)(w.copy(), self.m, self.order, *lattice, self.G, nearest, near, E, self.mass, *fresh)
+        state.source, state.C = source, C
+        state.measure()
+        return state
+
+    def _many_at_once(self, most: int, looks: LookCount) -> int:
+        """Exchange the best candidates of several neurons at once while that lowers J; how many were exchanged."""
+        swaps, size = 0, AT_ONCE
+        while swaps < most:
+            stop_if_asked()
+            looks.report(0)
+            cost, at = self.costs(self.C.dtype, whole=False).min(1)
+            looks.done += len(self.m)
+            change, points = on_host(cost) - self.cost, on_host(at).astype(np.intp)
+            done = some_of(change, points, min(size, most - swaps), self.exchanged)
+            if not done:
+                break
+            swaps, size = swaps + done, min(AT_ONCE, FEWER * done)
+        return swaps
+
+    def costs(self, kind: Any, whole: bool) -> Any:
+        """J (K, N) with candidate c in the place of neuron j and the r of now; infinite for those that are exemplars.
+
+        kind : the type of the sums. whole : whether no sum is replaced by what it is near.
+        """
+        torch = namespace(self.C)
+        (f, s, h), A, (a, b, e) = self.nearest, self.apart, self.near
+        first = _Sorted(f, self.C, kind)
+        m, low, high = first.of(self.m), first.of(a), first.of(b)
+        nearer, Q = torch.zeros((2, *self.C.shape), dtype=kind, device=self.C.device)
+        for some, which, D in first.runs_in(self.source):
+            add_changes(nearer, Q, D, some, m[which], low[which], high[which])
+        Q += nearer.sum(0) + self.loss
+        if self.order > 0.0:
+            t = self._tears(first, m, whole)
+            Q *= 1.0 + self.order * ((t + self.torn) / self.mass + (1.0 - self.r)).clamp(min=0.0)
+        Q[:, tensor_like(self.w, Q)] = torch.inf
+        return Q
+
+    def _tears(self, first: _Sorted, m: Any, whole: bool) -> Any:
+        """The change of t sum m (K, N); see `costs`."""
+        torch = namespace(self.C)
+        (f, s, h), A, (_, b, e) = self.nearest, self.apart, self.near
+        now = A[f, s]
+        sums = torch.zeros((3, *self.C.shape), dtype=first.kind, device=self.C.device)
+        second = first.place(self.w[s], b, self.m * now)
+        third = first.place(self.w[h], e, self.m * (A[s, h] - now))
+        for some, which, D in first.runs_in(self.source):
+            add_tears(sums, D, some, m[which], second.of(which), third.of(which))
+        t = tensor_like(A, sums, first.kind) @ sums[0]
+        t += sums[1] + sums[2] - sums[1].sum(0)
+        more = self.m * (A[f, h] - now)
+        if not whole:
+            return t.add_(tensor_like(np.bincount(s, more, len(self.w)), t, first.kind)[:, None])
+        by_second = _Sorted(s, self.C, first.kind)
+        third = by_second.place(self.w[h], e, more)
+        for some, which, D in by_second.runs_in(self.source):
+            add_after(t, D, some, third.of(which))
+        return t
+
+    def close_to_improving(self) -> IntArray:
+        """Candidates for which float64 does not tell that the CPU's loop would take none of them, ascending."""
+        cost = self.costs(namespace(self.C).float64, whole=True)
+        N, K = len(self.m), len(self.w)
+        off = 16 * (N + K + 8) * EPS * (1.0 + 4.0 * self.order) * (self.loss + 2.0 * self.removal[0])
+        return np.flatnonzero(on_host((cost <= self.cost + tensor_like(off, cost)[:, None]).any(0)))
+
+
+class _Sorted:
+    """Points in the order of their field (N,); what they have goes to the device in that order, sums in type `kind`."""
+
+    def __init__(self, field: NDArray[Any], like: Any, kind: Any) -> None:
+        self.runs, self.like, self.kind = Runs.by_field(field), like, kind
+
+    def of(self, x: NDArray[Any]) -> Any:
+        """x (N,)."""
+        return tensor_like(x[self.runs.index], self.like, self.kind)
+
+    def place(self, w: IntArray, far: NDArray[Any], weight: FloatArray) -> Place:
+        """An exemplar of each point; how far it is stays in the type of D."""
+        index = self.runs.index
+        return Place(tensor_like(w[index], self.like), tensor_like(far[index], self.like), self.of(weight))
+
+    def runs_in(self, source: Any) -> Iterator[tuple[Runs, Any, Any]]:
+        """Panels of D with the runs in them, and which of all points these are."""
+        for rows, D in whole_or_panels(source):
+            some, here = self.runs.among(rows)
+            if len(some.index):
+                yield some, tensor_like(np.flatnonzero(here), D), D
+
+
+def three_nearest(C: Any, w: IntArray) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """(nearest, near), (3, N) each, of C (K, N); of equally near exemplars w (K,), that of the lower point first."""
+    turn = np.argsort(w, kind="stable")
+    left = C[tensor_like(turn, C)]
+    nearest, near = np.zeros((3, C.shape[1]), np.int32), []
+    for k in range(3):
+        least, at = left.min(0)
+        near.append(on_host(least))
+        if k < len(w):
+            nearest[k] = turn[on_host(at)]
+        left.scatter_(0, at[None], namespace(C).inf)
+    return nearest, np.stack(near)

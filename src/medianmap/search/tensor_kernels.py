@@ -1,0 +1,138 @@
+"""The sums of segments.py as Triton kernels for a card, each of which reads every row of D once.
+
+A program has one field and COLUMNS candidates. It goes through the rows of its field, of which neighbouring threads
+read neighbouring entries, and keeps its sums in registers until the field is done. Nothing is added by two programs, so
+sums are in the order of the rows and the same each time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import triton
+import triton.language as tl
+
+from ..utils.arrays import tensor_like
+from .segments import Place, Runs
+
+# Candidates of a program, and warps that share them: each thread then reads 32 bytes of a row of float32.
+COLUMNS, WARPS = 1024, 4
+
+
+def add_rows_compiled(S: Any, D: Any, runs: Runs, factor: Any) -> None:
+    """See `segments.add_rows`."""
+    _launch(_add_rows, S.shape, D, runs, factor.to(S.dtype), S, S.stride(0), S.stride(1))
+
+
+def add_changes_compiled(nearer: Any, share: Any, D: Any, runs: Runs, m: Any, a: Any, b: Any) -> None:
+    """See `segments.add_changes`."""
+    near = m.to(nearer.dtype), a.to(nearer.dtype), b.to(nearer.dtype)
+    _launch(_add_changes, nearer.shape, D, runs, *near, nearer, share, nearer.stride(0))
+
+
+def add_tears_compiled(sums: Any, D: Any, runs: Runs, m: Any, second: Place, third: Place) -> None:
+    """See `segments.add_tears`."""
+    places = second.w, second.far, second.weight, third.w, third.far, third.weight
+    _launch(_add_tears, sums.shape[1:], D, runs, m, *places, sums[0], sums[1], sums[2], sums.stride(1))
+
+
+def add_after_compiled(sums: Any, D: Any, runs: Runs, third: Place) -> None:
+    """See `segments.add_after`."""
+    _launch(_add_after, sums.shape, D, runs, third.w, third.far, third.weight, sums, sums.stride(0))
+
+
+def _launch(kernel: Any, shape: tuple[int, int], D: Any, runs: Runs, *given: Any) -> None:
+    """One program for each field that has rows and each COLUMNS candidates."""
+    K, L = shape
+    starts = np.searchsorted(runs.field, np.arange(K + 1))
+    fields = np.flatnonzero(np.diff(starts))
+    # Long runs first: no card waits for one that began last.
+    fields = fields[np.argsort(-np.diff(starts)[fields], kind="stable")]
+    if not len(fields):
+        return
+    index = tensor_like(runs.index, D)
+    order = tensor_like(starts, D), tensor_like(fields, D), index
+    # The programs of one field follow each other: they read the same rows at about the same time, whole.
+    blocks = triton.cdiv(L, COLUMNS)
+    kernel[(blocks * len(fields),)](
+        D,
+        D.stride(0),
+        D.stride(1),
+        *order,
+        *given,
+        L,
+        blocks,
+        COLUMNS=COLUMNS,
+        num_warps=WARPS,
+        enable_fp_fusion=False,  # the sums of the plain expressions, to the last bit
+    )
+
+
+@triton.jit
+def _add_rows(D, row, column, starts, fields, index, factor, S, s_row, s_column, L, blocks, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+    f = tl.load(fields + tl.program_id(0) // blocks)
+    l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    inside = l < L
+    total = tl.zeros((COLUMNS,), S.dtype.element_ty)
+    for t in range(tl.load(starts + f), tl.load(starts + f + 1)):
+        d = tl.load(D + tl.load(index + t) * row + l * column, inside, 0.0)
+        total += tl.load(factor + t) * d.to(total.dtype)
+    at = S + f * s_row + l * s_column
+    tl.store(at, tl.load(at, inside) + total, inside)
+
+
+@triton.jit
+def _add_changes(
+    D, row, column, starts, fields, index, m, near, far, nearer, share, out, L, blocks, COLUMNS: tl.constexpr
+):  # type: ignore[no-untyped-def]
+    f = tl.load(fields + tl.program_id(0) // blocks)
+    l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    inside = l < L
+    all_gain = tl.zeros((COLUMNS,), nearer.dtype.element_ty)
+    own_gain = tl.zeros((COLUMNS,), nearer.dtype.element_ty)
+    for t in range(tl.load(starts + f), tl.load(starts + f + 1)):
+        d = tl.load(D + tl.load(index + t) * row + l * column, inside, 0.0).to(all_gain.dtype)
+        weight, a, b = tl.load(m + t), tl.load(near + t), tl.load(far + t)
+        all_gain += weight * (tl.minimum(d, a) - a)
+        own_gain += weight * (tl.minimum(tl.maximum(d, a), b) - a)
+    at = f * out + l
+    tl.store(nearer + at, tl.load(nearer + at, inside) + all_gain, inside)
+    tl.store(share + at, tl.load(share + at, inside) + own_gain, inside)
+
+
+@triton.jit
+def _add_tears(D, row, column, starts, fields, index, m, w2, far2, weight2, w3, far3, weight3, gained, now, later, out, L, blocks, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip
+    f = tl.load(fields + tl.program_id(0) // blocks)
+    l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    inside = l < L
+    gains = tl.zeros((COLUMNS,), gained.dtype.element_ty)
+    tears = tl.zeros((COLUMNS,), gained.dtype.element_ty)
+    next_tears = tl.zeros((COLUMNS,), gained.dtype.element_ty)
+    for t in range(tl.load(starts + f), tl.load(starts + f + 1)):
+        second, third = tl.load(far2 + t), tl.load(far3 + t)
+        d = tl.load(D + tl.load(index + t) * row + l * column, inside, 0.0).to(second.dtype)
+        before = (d < second) | ((d == second) & (l < tl.load(w2 + t)))
+        after = ~((d < third) | ((d == third) & (l < tl.load(w3 + t))))
+        gains += tl.where(before, tl.load(m + t), 0.0)
+        tears += tl.where(before, tl.load(weight2 + t), 0.0)
+        next_tears += tl.where(after, tl.load(weight3 + t), 0.0)
+    at = f * out + l
+    tl.store(gained + at, tl.load(gained + at, inside) + gains, inside)
+    tl.store(now + at, tl.load(now + at, inside) + tears, inside)
+    tl.store(later + at, tl.load(later + at, inside) + next_tears, inside)
+
+
+@triton.jit
+def _add_after(D, row, column, starts, fields, index, w3, far3, weight3, later, out, L, blocks, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+    f = tl.load(fields + tl.program_id(0) // blocks)
+    l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    inside = l < L
+    tears = tl.zeros((COLUMNS,), later.dtype.element_ty)
+    for t in range(tl.load(starts + f), tl.load(starts + f + 1)):
+        third = tl.load(far3 + t)
+        d = tl.load(D + tl.load(index + t) * row + l * column, inside, 0.0).to(third.dtype)
+        after = ~((d < third) | ((d == third) & (l < tl.load(w3 + t))))
+        tears += tl.where(after, tl.load(weight3 + t), 0.0)
+    at = f * out + l
+    tl.store(later + at, tl.load(later + at, inside) + tears, inside)

@@ -1,0 +1,179 @@
+"""Where a fit runs: spellings, cards that are not there, memory that does not suffice, what is left after errors."""
+
+import gc
+import logging
+import subprocess
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from support.extras import optional
+
+from medianmap import MedianNeuralGas
+from medianmap.utils import device as devices
+from medianmap.utils import loading
+from medianmap.utils.device import asked, bytes_beyond, check_device, chosen, found, gains, in_words, released
+
+torch = optional("torch")
+
+
+@pytest.fixture
+def card(monkeypatch):
+    """card(free, number=1) -> as if there were cards with so many bytes free, the first of which is torch's CPU."""
+
+    def put(free: int, number: int = 1):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: number)
+        monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "a card")
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 2 * free))
+        monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 0)
+        monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 0)
+
+    return put
+
+
+@pytest.mark.parametrize("spelling", [None, "cpu", "cuda", "cuda:0", "cuda:12", "auto", "torch:cpu"])
+def test_what_a_device_may_be_called(spelling):
+    assert check_device(spelling) == spelling
+    assert asked(spelling) == (spelling not in (None, "cpu"))
+
+
+@pytest.mark.parametrize("spelling", ["gpu", "CUDA", "cuda:", "cuda:x", "torch", "", 0, True, ["cuda"]])
+def test_another_name_is_refused_with_those_there_are(spelling):
+    with pytest.raises(ValueError, match=r"^device is .*; it must be None, 'cpu', 'cuda', 'cuda:1', 'auto' or"):
+        check_device(spelling)
+    with pytest.raises(ValueError, match=r"^device is"):
+        MedianNeuralGas(2, device=spelling).fit(np.eye(4))
+
+
+def test_the_usual_path_asks_for_no_torch(monkeypatch):
+    monkeypatch.setattr(devices, "torch_module", lambda: pytest.fail("torch was asked for"))
+    assert chosen(None, 10**6, 1) is None
+    assert chosen("cpu", 10**6, 1) is None
+    assert chosen("auto", 100, 1) is None
+
+
+def test_nothing_imports_torch_unless_a_device_is_asked_for():
+    code = ("import sys, numpy as np, medianmap\n"
+            "for how in ({}, {'device': 'cpu'}, {'device': 'auto'}):\n"
+            "    medianmap.MedianNeuralGas(2, random_state=0, **how).fit(np.eye(6))\n"
+            "assert 'torch' not in sys.modules")  # fmt: skip
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_missing_extra_says_how_to_install_it(monkeypatch):
+    def absent(module):
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr(loading, "import_module", absent)
+    with pytest.raises(ModuleNotFoundError, match=r"needs torch; install it with: pip install 'medianmap\[gpu\]'"):
+        MedianNeuralGas(2, device="cuda").fit(np.eye(6))
+
+
+def test_a_missing_card_is_told(monkeypatch, card):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=r"^device is 'cuda', but torch finds no card: .*Leave device out"):
+        MedianNeuralGas(2, device="cuda").fit(np.eye(6))
+    card(10**9)
+    assert found("cuda") == torch.device("cuda", 0)
+    assert found("torch:cpu") == torch.device("cpu")
+    with pytest.raises(ValueError, match=r"^device is 'cuda:3', but there is 1 card; use 'cuda'\.$"):
+        found("cuda:3")
+    card(10**9, number=2)
+    with pytest.raises(ValueError, match=r"but there are 2 cards; the last is 'cuda:1'\.$"):
+        found("cuda:2")
+
+
+def test_auto_takes_a_card_where_that_gains_and_says_so(monkeypatch, card, caplog):
+    caplog.set_level(logging.INFO, "medianmap")
+    card(10**9)
+    assert chosen("auto", 20_000, 10**8) == torch.device("cuda", 0)
+    assert "20000 points are mapped on cuda:0 (a card)" in caplog.text
+    assert not gains("auto", 9_999, 10**8)
+    too_large = "2.0 GB on the card, which has 1.0 GB"
+    for n, n_bytes, reason in [(9_999, 10**8, "fewer than 10000"), (20_000, 2 * 10**9, too_large)]:
+        caplog.clear()
+        assert chosen("auto", n, n_bytes) is None
+        assert reason in caplog.text
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert chosen("auto", 20_000, 10**8) is None
+    assert "torch finds no card" in caplog.text
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    assert chosen("auto", 20_000, 10**8) is None
+    assert "pip install 'medianmap[gpu]'" in caplog.text
+
+
+def test_too_little_memory_is_refused_with_the_bytes_and_what_fits(monkeypatch, card):
+    card(10**9)
+    here = torch.device("cuda", 0)
+    devices.refuse_too_large(here, 10_000, 8)
+    with pytest.raises(ValueError) as refused:
+        devices.refuse_too_large(here, 15_000, 8, 50_000_000)
+    said = str(refused.value)
+    assert "15000 x 15000 dissimilarities take 1.8 GB and 50.0 MB beside them, and cuda:0 has 1.0 GB free" in said
+    assert "dtype='float32' (900.0 MB) or stream=True" in said
+    assert "about 10897 points fit" in said  # sqrt(0.95e9 / 8)
+    with pytest.raises(ValueError, match=r"dtype='float16' \(800.0 MB\) or stream=True"):
+        devices.refuse_too_large(here, 20_000, 4)
+    with pytest.raises(ValueError, match=r"with stream=True.*PatchClusterer"):
+        devices.refuse_too_large(here, 10**6, 2)
+    devices.refuse_too_large(torch.device("cpu"), 10**9, 8)  # main memory is the operating system's affair
+
+
+def test_a_map_counts_what_it_needs_beside_the_matrix(monkeypatch):
+    D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
+    needed = 40 * 40 * 8 + bytes_beyond(40, 5, 8)
+    gas = MedianNeuralGas(5, metric="precomputed", random_state=0, device="torch:cpu")
+    monkeypatch.setattr(devices, "free_bytes", lambda device: needed)
+    gas.fit(D)
+    monkeypatch.setattr(devices, "free_bytes", lambda device: needed - 1)
+    with pytest.raises(ValueError, match=r"40 x 40 dissimilarities take 12\.8 kB and"):
+        gas.fit(D)
+
+
+def test_bytes_beyond_grow_with_points_and_prototypes():
+    assert bytes_beyond(131_072, 1024, 4) < 6e9  # what the trial on a card took
+    assert bytes_beyond(131_072, 1024, 4) > 28 * 131_072 * 1024
+
+
+def test_bytes_in_words():
+    assert [in_words(n) for n in (12, 12_300, 1_536_000_000)] == ["12 bytes", "12.3 kB", "1.5 GB"]
+
+
+class Kept:
+    """Something that a fit would allocate."""
+
+
+def _fails(error, kept):
+    mine = Kept()
+    kept.append(weakref.ref(mine))
+    raise error
+
+
+@pytest.mark.parametrize("error", [ValueError("wrong"), KeyboardInterrupt()])
+def test_an_error_keeps_nothing_of_what_was_made(error):
+    kept = []
+    with pytest.raises(type(error)) as caught, released("torch:cpu"):
+        _fails(error, kept)
+    gc.collect()
+    assert kept[0]() is None
+    assert caught.value is error
+
+
+def test_a_card_without_memory_is_one_sentence():
+    kept, error = [], torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has ...")
+    said = r"no memory left: 2.00 GiB more were needed\. .*dtype='float16'"
+    with pytest.raises(MemoryError, match=said), released("cuda"):
+        _fails(error, kept)
+    gc.collect()
+    assert kept[0]() is None
+
+
+def test_without_a_device_errors_keep_their_variables():
+    kept = []
+    with pytest.raises(ValueError, match="wrong") as caught, released(None):
+        _fails(ValueError("wrong"), kept)
+    assert kept[0]() is not None
+    assert caught.value.args == ("wrong",)
