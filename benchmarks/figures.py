@@ -131,16 +131,23 @@ def listed() -> list[tuple[str, str]]:
 def figure(address: str) -> str:
     """What stands in a file: "FILE | ROW | COLUMN", with " | k" for the k-th of figures that share a cell.
 
-    A row is named by one of its cells or by its first ones, joined by commas.
+    FILE is a name in docs/figures/ or, of a table that no file has yet, its page. A row is named by its first cell, or
+    by its first ones, joined by commas. "FILE | text | BEGINNING" is the rest of a line that the benchmark printed.
     """
     stem, row, column, *part = address.split(" | ")
-    for table in json.loads((FOLDER / f"{stem}.json").read_text(encoding="utf-8"))["tables"]:
+    if stem.endswith(".md"):
+        content = dict(zip(("tables", "text"), split(page_text(stem)), strict=True))
+    else:
+        content = json.loads((FOLDER / f"{stem}.json").read_text(encoding="utf-8"))
+    if row == "text":
+        return next(line.removeprefix(column).strip() for line in content["text"] if line.startswith(column))
+    for table in content["tables"]:
         head, body = cells(table[0]), [cells(line) for line in table[2:]]
         for line in body:
-            if column in head and row in (*line, *(", ".join(line[:n]) for n in (2, 3))):
+            if column in head and row in (", ".join(line[:n]) for n in (1, 2, 3)):
                 value = line[head.index(column)]
                 return value.split(" / ")[int(part[0]) - 1] if part else value
-    raise KeyError(f"docs/figures/{stem}.json has no row {row!r} with a column {column!r}.")
+    raise KeyError(f"{stem} has no row {row!r} with a column {column!r}.")
 
 
 def sentences() -> list[tuple[str, str]]:
