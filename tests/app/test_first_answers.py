@@ -233,6 +233,7 @@ def test_an_alignment(here, capsys):
 
 
 def test_every_command_takes_the_folder_of_a_fit(here, capsys):
+    optional("matplotlib")
     write_distances()
     np.savetxt("X.csv", np.random.default_rng(0).normal(size=(20, 3)), delimiter=",")
     mapped(capsys, "X.csv", "--grid", "2x3")

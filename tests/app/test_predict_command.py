@@ -86,7 +86,7 @@ def test_other_files_than_those_of_training(here, capsys):
 
 def test_a_configuration_of_somebody_else_is_left_alone(here, capsys):
     assert fit("--map", "kmeans", "-k", "3", "-q", "-o", "map") == 0
-    ours = '[versions]\nmedianmap = "0.1.0"\n'
+    ours = '[versions]\nmedianmap = "0.2.0"\n'
     for text in ('baseURL = "https://example.org"', "not toml at all [", "versions = 3", "input = 3\n" + ours,
                  'read = "oops"\n' + ours, 'clusters = "c.tsv"\ninput = "s.fasta"\n' + ours):  # fmt: skip
         Path("map/config.toml").write_text(text)

@@ -183,11 +183,14 @@ UNITS = {
 @contextmanager
 def stage_bars(shown: bool) -> Iterator[Callable[[str, int, int | None], None]]:
     """A bar for every stage of a longer work, and the function (stage, done, total) that moves it."""
+    if not shown:  # rich's own switch still ends with an empty line in its older versions
+        yield lambda stage, done, total: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
-    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bars:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         stages: dict[str, Any] = {}  # the bar of a stage, and since when it has done how much
 
         def report(stage: str, done: int, total: int | None) -> None:
