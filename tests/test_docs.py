@@ -6,11 +6,10 @@ import os
 import re
 import runpy
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support import forked
 
 import medianmap
 from medianmap.metrics import base, registered
@@ -47,8 +46,7 @@ def test_command_line_examples_run(page, folder):
     for block in blocks(page, "console"):
         for line in block.splitlines():
             if line.startswith("$ medianmap "):
-                command = [sys.executable, "-m", "medianmap", *line.removeprefix("$ medianmap ").split()]
-                done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+                done = forked.medianmap(*line.removeprefix("$ medianmap ").split(), cwd=folder)
                 assert done.returncode == 0, f"{line}: {done.stderr}"
 
 

@@ -9,24 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.forked import medianmap
 
 from medianmap import MedianSOM, __version__, load
 from medianmap.datasets import load_globins
 from medianmap.sources.all_pairs import all_pairs
 
 
-def medianmap(*args, cwd, **env):
-    return subprocess.run(
-        [sys.executable, "-m", "medianmap", *args],
-        cwd=cwd, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **env},
-    )  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """One run for all tests that only look at what it wrote: the folder it ran in, and the process."""
+    """One run for all tests that only look at what it wrote: the folder it ran in, and the process, from scratch."""
     folder = tmp_path_factory.mktemp("demo")
-    return folder, medianmap("demo", cwd=folder)
+    command = [sys.executable, "-m", "medianmap", "demo"]
+    return folder, subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_the_demo_replaces_nothing_unasked(demo):

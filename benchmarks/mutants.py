@@ -1,0 +1,124 @@
+"""Break the code on purpose, in one place at a time, and see whether the tests notice: `make mutants`.
+
+    python benchmarks/mutants.py [--count 300] [--seed 1] [--minutes 600] [--again]
+
+Mutants (mutation/changes.py) are drawn at random, as many from each part of the library. For each, first the tests that run the
+changed lines are run, until one fails, the quick ones first; a mutant that survives these meets all tests of the same
+files. What survives is listed in docs/mutants.json with the reason why it cannot matter, or needs a test.
+Outcomes are kept in build/mutants/outcomes.json and not computed again unless --again is given or the mutant survived.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from mutation.changes import Mutant, mutants_of
+from mutation.runs import PACKAGE, ROOT, SAID, WORK, Copy, TestMap, in_child, run_tests, warm
+
+ARGUED = ROOT / "docs" / "mutants.json"
+OUTCOMES = WORK / "outcomes.json"
+# The tests that are asked; those of commands and reports take long and see little of a cost.
+ASKED = ("tests/core", "tests/search", "tests/refine", "tests/patches", "tests/estimators", "tests/test_equivalence.py",
+         "tests/test_default_path.py")  # fmt: skip
+PARTS = {
+    "core": ("core/assignment.py", "core/engine.py", "core/neighborhood.py", "core/plane.py", "core/quality.py",
+             "core/ranks.py", "core/separable.py", "core/spaces.py", "core/vectors.py"),
+    "search": ("search/*.py",),
+    "refine": ("refine/*.py",),
+    "patches": ("patches/*.py",),
+    "labels": ("core/labels.py", "core/label_term.py"),
+    "relational": ("core/field_combinations.py", "core/compression.py", "estimators/relational.py"),
+}  # fmt: skip
+# Processor seconds of tests that a mutant meets: of the first, quick selection, and of all.
+FIRST, ALL = 10.0, 90.0
+
+
+def drawn(count: int, seed: int) -> list[tuple[str, Mutant]]:
+    """(part, mutant), the parts in turn, so that a run that ends early has seen as many of each."""
+    rng = np.random.default_rng(seed)
+    columns = []
+    for part, patterns in PARTS.items():
+        files = sorted(file for pattern in patterns for file in PACKAGE.glob(pattern))
+        every = [one for file in files for one in mutants_of(str(file.relative_to(PACKAGE)), file.read_bytes())]
+        order = rng.permutation(len(every))[: -(-count // len(PARTS))]
+        columns.append([(part, every[k]) for k in order])
+    return [one for row in zip(*columns, strict=True) for one in row][:count]
+
+
+def outcome_of(mutant: Mutant, tests: TestMap, copy: Copy) -> str:
+    """"killed", "timeout" or "survived"."""
+    chosen = tests.for_mutant(mutant)
+    if not chosen:
+        return "survived"
+    copy.put(mutant, tests.names)
+    try:
+        first = tests.cut(chosen, FIRST)
+        for some, limit in ((first, FIRST), (tests.cut(chosen, ALL)[len(first) :], ALL)):
+            if some:
+                code = in_child(lambda some=some: run_tests(copy.source, some, [], "-x"), 5 * limit + 30)
+                if code != 0:
+                    return "timeout" if code is None else "killed"
+        return "survived"
+    finally:
+        copy.restore(mutant, tests.names)
+
+
+def table(outcomes: list[tuple[str, str]]) -> str:
+    """One line per part: mutants, killed, argued, survived, share killed of those that are not argued."""
+    lines = ["| part | mutants | killed | cannot matter | survived | killed of those that matter |",
+             "| --- | ---: | ---: | ---: | ---: | ---: |"]  # fmt: skip
+    for part in (*PARTS, "all"):
+        seen = Counter(outcome for name, outcome in outcomes if part in (name, "all"))
+        killed = seen["killed"] + seen["timeout"]
+        matter = killed + seen["survived"]
+        share = f"{100 * killed / matter:.0f}%" if matter else ""
+        counts = f"{sum(seen.values())} | {killed} | {seen['argued']} | {seen['survived']}"
+        lines.append(f"| {part} | {counts} | {share} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=600.0)
+    parser.add_argument("--again", action="store_true", help="forget the outcomes and the map of tests")
+    parser.add_argument("--map", action="store_true", help="only note which tests run which lines")
+    given = parser.parse_args()
+    argued = {one["mutant"]: one["reason"] for one in json.loads(ARGUED.read_text())} if ARGUED.exists() else {}
+    warm()
+    tests = TestMap.measured(ASKED) if given.again or given.map or not TestMap.FILE.exists() else TestMap.kept()
+    if given.map:
+        return 0
+    kept = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() and not given.again else {}
+    copy, begun, seen, survivors = Copy(), time.monotonic(), [], []
+    for part, mutant in drawn(given.count, given.seed):
+        if time.monotonic() > begun + 60 * given.minutes:
+            break
+        outcome = "argued" if mutant.name in argued else kept.get(mutant.name, "survived")
+        if outcome == "survived":
+            since = time.monotonic()
+            outcome = kept[mutant.name] = outcome_of(mutant, tests, copy)
+            OUTCOMES.write_text(json.dumps(kept, indent=1))
+            print(f"{len(seen) + 1} {outcome} in {time.monotonic() - since:.0f} s: {mutant.name}", flush=True)
+        seen.append((part, outcome))
+        if outcome == "survived":
+            survivors.append(mutant)
+    print(f"\nseed {given.seed}: {len(seen)} of {given.count} mutants\n\n{table(seen)}\n")
+    for mutant in survivors:
+        print(f"survived, line {mutant.first}: {mutant.name}")
+    _, killed = SAID, [outcome for _, outcome in seen if outcome != "survived"]
+    return int(len(killed) < 0.95 * len(seen))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
