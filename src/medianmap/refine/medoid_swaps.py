@@ -95,6 +95,8 @@ def swap_starts(
     Of so few, swaps from one start take no longer than checking D and reading it, and here that is done once.
     """
     candidates, _, weights, _ = prepared(D, starts[0], m, None)
+    if candidates.whole is None:  # it is on a device
+        return [swap_medoids(D, w, m, plateau=True, random_state=rng) for w, rng in zip(starts, rngs, strict=True)]
     found: list[Any] = [None] * len(starts)
 
     def work(part: slice) -> None:
