@@ -182,6 +182,10 @@ class BaseMap(
         """The prototypes of the previous fit among the points `keep` of `space`; ValueError if they are not there."""
         raise NotImplementedError
 
+    def _order(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        """(n,) the order in which training sees the points; None for their own."""
+        return None
+
     def _distinct_start(self) -> bool:
         """Whether an explicit start must not name a point twice."""
         return False

@@ -194,10 +194,13 @@ def train_map(
         explicit = map_._explicit_start(given, K, keep)
         # From here on numbers are of about 1, until `scale` brings what came out back.
         space, (weights, by) = map_._ready(given, m, K), scaled_weights(m)
-        training, counts = space if m.all() else space.subset(keep), weights[keep]
+        rng = as_generator(map_.random_state)
+        order = map_._order(len(keep), rng)
+        seen = keep if order is None else keep[order]
+        training, counts = space if order is None and m.all() else space.subset(seen), weights[seen]
         term = None
         if supervision is not None and labels is not None:
-            term = supervision.term(labels.subset(keep), training, m[keep], K)
+            term = supervision.term(labels.subset(seen), training, m[seen], K)
         problem = Problem(training, plan.assignment, counts, term)
         scale = Scale(space.exponent, by, 0 if problem.supervised else space.exponent, plan.temperature is not None)
         if problem.supervised:
@@ -208,10 +211,9 @@ def train_map(
             map_._watch(scale.back(epoch))
 
         # Training: from where it ended before, or from each of the starts.
-        rng = as_generator(map_.random_state)
         if go_on_from is None:
             plan = cooled(plan, problem)
-            starts = [None if explicit is None else space.brought_in(explicit)]
+            starts = [None if explicit is None else space.brought_in(places_in(order, explicit))]
             if explicit is None:
                 lattice = plan.assignment.lattice
                 # The plane is laid out once: further starts would be the same, so they are random.
@@ -222,12 +224,14 @@ def train_map(
             before = go_on_from
             if not isinstance(before, State):
                 before = State(map_._checked_start(before(space, keep), K))
-            before = State(space.brought_in(before.prototypes), before.labels)
+            before = State(space.brought_in(places_in(order, before.prototypes)), before.labels)
             best = train_from(problem, plan, before, plan.short_annealing(), rng, watch)
 
         # What came out, in terms of all points and of the user's numbers.
         history = tuple(map(scale.back, best.history))
         best = replace(best, prototypes=space.taken_out(best.prototypes), history=history)
+        if order is not None:
+            best = replace(best, prototypes=order[best.prototypes])
         space, prototypes = space.unscaled(), space.lifted(best.prototypes, keep)
         G = space.final_distances(prototypes)
         winner, least = nearest(G)
@@ -254,6 +258,11 @@ def train_map(
         )
     # Weights of 1 and more are counts of points to what labels prototypes, of any size; smaller ones are shares.
     return Trained(G, m if by > 0 else weights, labels, best, 1.0 if term is None else term.beta)
+
+
+def places_in(order: IntArray | None, points: NDArray[Any]) -> NDArray[Any]:
+    """Where the points are in an order of all; None is their own."""
+    return points if order is None else np.argsort(order)[points]
 
 
 def cooled(plan: Plan, problem: Problem) -> Plan:

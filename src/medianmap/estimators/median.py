@@ -22,6 +22,7 @@ from .parameters import (
     ANNEALINGS,
     COLLISIONS,
     REFINEMENTS,
+    TIES,
     CompressedAnnealing,
     MedianParameters,
     MedianSOMParameters,
@@ -40,11 +41,16 @@ class MedianMap(MedianParameters, DissimilarityMap):
         super()._check_parameters()
         check_choice(self.annealing, "annealing", ANNEALINGS)
         check_choice(self.collisions, "collisions", COLLISIONS)
+        check_choice(self.ties, "ties", TIES)
         check_choice(self.search, "search", CHOICES)
         check_search_fits(self.search, self._gives, type(self).__name__)
         check_choice(self.refine, "refine", REFINEMENTS)
         if self.max_swaps is not None:
             check_count(self.max_swaps, "max_swaps", at_least=0)
+
+    def _order(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        # Ties go to the lowest index everywhere, so they are random where indices are.
+        return None if self.ties == "first" else rng.permutation(n)
 
     def _distinct_start(self) -> bool:
         return self.collisions == "distinct"

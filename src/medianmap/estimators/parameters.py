@@ -18,6 +18,7 @@ INITS = ("random", "k-medoids++", "embedding")
 LATTICES = ("hexagonal", "rectangular")
 NEIGHBORHOODS = ("exponential", "gaussian")
 REFINEMENTS = (None, "swap")
+TIES = ("first", "random")
 WINNERS = ("neighborhood", "nearest")
 
 SHAPE = "Shape of the neighbourhood, h(t) = exp(-t / sigma) or exp(-t^2 / (2 sigma^2))."
@@ -125,6 +126,11 @@ class MedianParameters(DissimilarityParameters):
         _choice(*COLLISIONS),
         '"distinct": no two prototypes share a point. "noise": the dissimilarities that the assignment sees are '
         'perturbed a little in every epoch. "allow": nothing is done.'))  # fmt: skip
+    ties: str = field(default="first", metadata=about(
+        _choice(*TIES),
+        'Which of several data points that would do equally well becomes a prototype. "first": the one with the lowest '
+        'index. "random": the first in an order of the points that is drawn from `random_state` for every fit; no '
+        "point is preferred because of where it stands in the data. The same for every search."))  # fmt: skip
     search: str = field(default="auto", metadata=about(
         "str",
         'How the next prototypes are searched: "auto", "standard", "gemm", "certified" or a strategy of the chapter '
