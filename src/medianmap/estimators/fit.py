@@ -80,7 +80,7 @@ class Plan:
     without_epochs : whether prototypes stay where they start, unless they are refined.
     refine : whether to look for better exemplars at the end than annealing and exchanges lead to.
     max_swaps : how often exemplars may be exchanged.
-    temperature : from where soft K-means is cooled, see `cooled`; "auto" asks the data, None: points are assigned hard.
+    temperature : from where soft assignments are cooled, see `cooled`; "auto" asks the data, None: they are hard.
     compression : whether combinations are annealed in a compressed space: None, "auto", or a rank.
     arrange : whether neurons of a lattice exchange prototypes at the end.
     order : what the order of a lattice may cost in quantization, see refine/map_cost.py.
@@ -274,7 +274,7 @@ def cooled(plan: Plan, problem: Problem) -> Plan:
     if T is None:
         return plan
     if isinstance(T, str):
-        T = first_transition(problem.space, problem.m)
+        T = problem.assignment.parting * first_transition(problem.space, problem.m)
         if term is not None and problem.supervised:
             T = term.beta / term.scale * T + 1.0 - term.beta
     return plan if T == 0.0 else replace(plan, sigmas=np.append(geometric(T, COLDEST * T, COOLING), 0.0))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..core.engine import State
 from ..core.spaces import MedianSpace, Space
 from ..search import CHOICES, check_search_fits
+from ..search.frame import SoftWeights
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import ROWS_PER_STEP, take
 from ..utils.checks import check_choice, check_count, check_share
@@ -45,6 +46,8 @@ class MedianMap(MedianParameters, DissimilarityMap):
         check_choice(self.search, "search", CHOICES)
         check_search_fits(self.search, self._gives, type(self).__name__)
         check_choice(self.refine, "refine", REFINEMENTS)
+        if self._gives is SoftWeights and self.annealing == "none":
+            raise ValueError("temperature anneals, and annealing='none' does not; drop one of them.")
         if self.max_swaps is not None:
             check_count(self.max_swaps, "max_swaps", at_least=0)
 
@@ -144,11 +147,6 @@ class MedianKMeans(MedianMap, KMeansMap):
     >>> bool(km.predict(["quarts"])[0] == km.labels_[3])
     True
     """
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.temperature is not None and self.annealing == "none":
-            raise ValueError("temperature anneals, and annealing='none' does not; drop one of them.")
 
 
 @documented

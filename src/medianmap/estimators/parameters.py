@@ -311,6 +311,12 @@ class SOMParameters(AnnealedParameters):
         'those (Heskes); the cost then falls in every epoch at one width. "nearest": for the neuron nearest to it, and '
         "those around that (Kohonen). Nothing says then that the cost falls or that training settles; where it goes "
         "round it ends at the least cost (see `converged_`)."))  # fmt: skip
+    temperature: float | str | None = field(default=None, metadata=about(
+        'float, "auto" or None',
+        "Deterministic annealing: the neighbourhood has the width sigma_end from the start, the winner of a point is "
+        "soft, by exp(-e / T) where e is what the winner minimises, and T falls from this value to a hundredth in 40 "
+        'epochs; then winners are as ever. sigma_start and n_epochs are without effect. "auto" starts where '
+        "prototypes part first. None: the width falls instead. `history_` has T as sigma."))  # fmt: skip
     truncate: float | None = field(default=None, metadata=about(
         "float or None",
         "The largest distance on the lattice that counts, in steps: h = 0 beyond it. None lets all count; 0 leaves "
