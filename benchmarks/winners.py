@@ -6,7 +6,8 @@ one that a falling temperature makes hard.
 Summed dissimilarity over that of K-medoids by swaps, ten starts (a BatchSOM's squared distances over those of
 BatchKMeans, ten starts) / topographic error / rank correlation of dissimilarity and lattice distance; means over the
 seeds, all other parameters at their defaults. A RelationalSOM's sum is that of the points nearest to its prototypes.
-FOLDER holds chromosomes.csv and proteins/D.csv, not part of this project; the sets that need them are left out without it.
+FOLDER holds chromosomes.csv and proteins/D.csv, not part of this project; without it the sets that need them are left
+out.
 """
 
 from __future__ import annotations
