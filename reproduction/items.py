@@ -102,7 +102,7 @@ ALTERNATIVES = (
         "relational and kernel versions: mixtures of points as prototypes",
         "`RelationalKMeans`, `RelationalNeuralGas`, `RelationalSOM`; rows of their own on this page",
     ),
-    ("mean field (deterministic) annealing", "`temperature` of the K-means maps"),
+    ("mean field (deterministic) annealing", "`temperature` of K-means and SOMs"),
     (
         "other solvers of the K-median problem (vertex substitution)",
         '`refine="swap"`; FasterPAM stands beside it on this page',
@@ -112,8 +112,7 @@ ALTERNATIVES = (
     ("many starts", "`n_init`"),
     (
         "ties broken at random",
-        '`collisions="noise"` in the assignment, shuffled rows elsewhere; else the order is fixed, the same for '
-        "all searches ([decision 21](decisions/0021-alternatives.md))",
+        '`ties="random"`, the same for all searches ([decision 21](decisions/0021-alternatives.md)); else the lowest index',
     ),
     ("stochastic gradient descent; CURE, STING, BIRCH", "not here"),
 )

@@ -99,6 +99,22 @@ def som(nd, neighborhood="exponential", normalized=True, truncate=np.inf, neares
     return weights
 
 
+def soft_som(nd, sigma, neighborhood="exponential", normalized=True, truncate=np.inf):
+    """A[l, i] = sum_j p_ij H[j, l], p_ij the shares of `gibbs` from sum_l H[j, l] G[i, l] in the place of G; at T = 0
+    the SOM of width sigma."""
+    hard = som(nd, neighborhood, normalized, truncate)
+
+    def weights(G, T, m):
+        if T == 0:
+            return hard(G, sigma, m)
+        H = h(nd, sigma, neighborhood) * (nd <= truncate)
+        H = H / H.sum(axis=1, keepdims=True) if normalized else H
+        shares, cost = gibbs(G @ H.T, T, m)
+        return H.T @ shares, cost
+
+    return weights
+
+
 # --- step 2: prototypes ---------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from support.fits import write_words
 
 from medianmap import as_dissimilarity, load
 from medianmap.app.main import main
+from medianmap.readers.clusters import read_ids
 from medianmap.refine import arrange
 from medianmap.sources import ALL
 
@@ -65,6 +66,41 @@ def test_clusters_of_another_program_give_their_representatives(words, capsys):
                            "--no-report", "--force", "-o", "map")  # fmt: skip
         assert code == 0, err
         assert sorted(load("map/model.mmap").prototype_ids_) == sorted(ids[:16:4])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("chosen.csv", 'id,why\n{0},big\n{1},"small, and odd"\n{2},\n{3},\n'),
+        ("chosen.csv", "why;id\nbig;{0}\nsmall;{1}\nodd;{2}\nodd;{3}\n"),
+        ("chosen.txt", "{0},x\n{1},y\n{2},z\n{3},x\n"),
+        ("chosen.tsv", "neuron\tid\n0\t{0}\n1\t{1}\n2\t{2}\n3\t{3}\n"),
+        ("chosen.txt", "id\n{0}\n{1}\n{2}\n{3}\n"),
+    ],
+)
+def test_ids_in_any_table(words, capsys, name, text):
+    ids, _ = words
+    Path(name).write_text(text.format(*ids[:4]))
+    code, _, err = run(capsys, "arrange", "words.fasta", "--exemplars", name, "--grid", "2x2", "--metric", "edit",
+                       "--no-report", "-o", "map")  # fmt: skip
+    assert code == 0, err
+    assert sorted(load("map/model.mmap").prototype_ids_) == sorted(ids[:4])
+
+
+def test_the_exemplars_of_a_map_of_a_matrix_are_laid_out(tmp_path, monkeypatch, capsys, rng):
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(30, 2))
+    np.save("D.npy", np.linalg.norm(X[:, None] - X[None], axis=2))
+    assert run(capsys, "fit", "D.npy", "--map", "kmeans", "-k", "4", "--no-report", "-o", "four")[0] == 0
+    code, _, err = run(capsys, "arrange", "D.npy", "--exemplars", "four/exemplars.tsv", "--grid", "2x2", "-o", "map")
+    assert code == 0, err
+    assert set(load("map/model.mmap").medoid_indices_) == set(load("four/model.mmap").medoid_indices_)
+
+
+def test_an_id_may_hold_a_comma(tmp_path):
+    (tmp_path / "ids.txt").write_text("1,2-diol\n1,3-diol\n")
+    assert read_ids(tmp_path / "ids.txt", ["1,2-diol", "1,3-diol", "ene"]) == ["1,2-diol", "1,3-diol"]
+    assert read_ids(tmp_path / "ids.txt") == ["1"]
 
 
 def test_points_of_a_matrix_without_ids_go_by_their_numbers(tmp_path, monkeypatch, capsys, rng):

@@ -81,6 +81,12 @@ def test_a_temperature_is_that_of_the_map(asked, temperature, here):
     assert contents("again") == contents("map")
 
 
+def test_a_som_is_cooled_too(here):
+    assert fit("--map", "som", "--grid", "2x2", "--temperature", "auto", "-o", "map") == 0
+    assert load("map/model.mmap").temperature == "auto"
+    assert '"cools":true' in Path("map/report.html").read_text()
+
+
 def test_a_kernel_is_read_from_a_file(here, capfd):
     X = np.random.default_rng(0).normal(size=(30, 2))
     np.save("K.npy", X @ X.T)

@@ -58,7 +58,7 @@ BAD = {
     "beta above 1": (["words.fasta", "--beta", "2", "--labels", "header"], r"beta is 2.0; .*\(0, 1\]"),
     "temperature of a gas": (
         ["words.fasta", "--map", "gas", "--temperature", "2"],
-        "--temperature anneals --map kmeans",
+        "--temperature anneals --map kmeans and som",
     ),
     "no temperature": (["words.fasta", "--map", "kmeans", "--temperature", "hot"], "'hot' is neither a number"),
     "stability of patches": (

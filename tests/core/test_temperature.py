@@ -9,24 +9,18 @@ from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from support.maps import blob_distances, blobs
 from support.strategies import cases
+from support.temperatures import temperatures
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, RelationalKMeans, reference
 from medianmap.core.assignment import Gibbs, Winner
 from medianmap.core.engine import Problem, State, epoch, first_transition
 from medianmap.core.spaces import MedianSpace, RelationalSpace
 from medianmap.core.vectors import VectorSpace
-from medianmap.estimators.fit import COLDEST, COOLING
 from medianmap.search import strategies_for
 from medianmap.search.frame import FieldWeights, SoftWeights
 from medianmap.sources import as_dissimilarity
 
 SEARCHES = ["auto", *strategies_for(SoftWeights)]
-
-
-def temperatures(T):
-    """What the schedule is said to be: 40 temperatures to a hundredth, then 0."""
-    assert (COOLING, COLDEST) == (40, 1e-2)
-    return [*(T * 0.01 ** (t / 39) for t in range(40)), 0.0]
 
 
 @pytest.mark.parametrize("T", [1e-3, 0.7, 50.0])
@@ -100,7 +94,7 @@ def test_median_maps_equal_the_reference(search, collisions, dtype, rng):
 @settings(max_examples=25)
 def test_every_search_breaks_ties_alike(case, dtype):
     D = case.D.astype(dtype)
-    T = 2 * float(D.max()) if 0 < D.max() < 1e-300 else 2.0  # 2 is too hot where all are subnormal
+    T = 2.0 * (float(D.max()) or 1.0)
     fits = [
         MedianKMeans(
             case.K, metric="precomputed", annealing="median", init=case.start, temperature=T, search=search, n_jobs=n
@@ -218,3 +212,9 @@ def test_points_that_are_all_equally_far_have_a_first_temperature():
     np.fill_diagonal(D, 0)
     fitted = RelationalKMeans(4, metric="precomputed", temperature="auto", init="k-medoids++", random_state=94).fit(D)
     assert fitted.history_["sigma"][0] > 0
+
+
+def test_a_temperature_far_above_tiny_dissimilarities_is_refused():
+    D = np.array([[0.0, 3e-311], [4e-312, 0.0]])
+    with pytest.raises(ValueError, match=r"temperature is 2; .* above 4e-211, its limit"):
+        MedianKMeans(1, metric="precomputed", annealing="median", temperature=2.0).fit(D)

@@ -438,7 +438,7 @@ def exemplars_in(settings: FitSettings, given: Given) -> dict[str, Any]:
     from ..refine.arrangement import check_fits, located
 
     try:
-        places = located(read_ids(settings.exemplars), len(given), given.ids)
+        places = located(read_ids(settings.exemplars, given.ids), len(given), given.ids)
         own: Any = make_map(settings)
         check_fits(len(places), checked_lattice(own.grid, own.lattice, own.periodic))
     except ValueError as error:

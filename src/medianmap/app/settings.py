@@ -180,8 +180,8 @@ class FitSettings:
         f"{MedianSOMParameters.order:g}.", sets=("order",),
     )  # fmt: skip
     temperature: float | str | None = setting(
-        None, "Deterministic annealing of --map kmeans from this temperature, or auto: points count softly for several "
-        "neurons first.", metavar="T|auto", sets=("temperature",),
+        None, "Deterministic annealing of --map kmeans or som from this temperature, or auto: points count softly for "
+        "several neurons first.", metavar="T|auto", sets=("temperature",),
     )  # fmt: skip
     stability: int | None = setting(
         None, "Fit N more maps, to resamples of the data, and say of each point how often it keeps its neuron.",
@@ -444,8 +444,8 @@ def check_settings(settings: FitSettings) -> None:
             raise ValueError("--exemplars are laid out on a grid; give --grid ROWSxCOLUMNS, one neuron for each.")
     if settings.temperature is not None:
         check_temperature(settings.temperature, "--temperature")
-        if settings.map != "kmeans" or settings.annealing == "none":
-            raise ValueError("--temperature anneals --map kmeans; drop it with other maps, and with --annealing none.")
+        if settings.map == "gas" or settings.annealing == "none":
+            raise ValueError("--temperature anneals --map kmeans and som; drop it with gas, and with --annealing none.")
     if settings.stability is not None:
         if settings.patch or settings.stream or settings.tree or settings.max_evaluations is not None:
             said = "drop --patch, --stream, --tree and --max-evaluations."

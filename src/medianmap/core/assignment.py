@@ -20,10 +20,10 @@ from ..search.frame import FieldWeights, Weights
 from ..search.screens import LARGEST, as_float32, product_work, weight_product
 from ..search.tensor_finder import rank_weights, soft_weights
 from ..sources.base import DenseSource, FloatArray, IntArray, panels
-from ..utils.arrays import in_double, is_tensor, namespace, on_host
+from ..utils.arrays import in_double, is_tensor, namespace, on_host, tensor_like
 from ..utils.kernels import kernel
-from ..utils.threads import limited, run_chunks
-from .neighborhood import Lattice, h
+from ..utils.threads import computed_once, limited, run_chunks
+from .neighborhood import Lattice, h, log_h
 from .quality import inertia, neural_gas_cost, som_cost
 from .ranks import Ranks, ranks_after
 from .separable import Factors
@@ -37,10 +37,12 @@ class Assignment(ABC):
     """G (N, K), sigma and multiplicities m (N,), all positive -> weights with m in them, and the cost they minimise.
 
     lattice : says which prototypes are neighbours; None without one. anneals : whether sigma plays a part.
+    parting : where prototypes part that are cooled together, over the temperature where those of K-means do.
     """
 
     lattice: Lattice | None
     anneals = True
+    parting = 1.0
 
     def fresh(self) -> Self:
         """The same assignment with nothing remembered, for a run of its own."""
@@ -80,15 +82,22 @@ class Gibbs(Assignment):
     def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
         if sigma == 0.0:
             return Winner()(G, sigma, m)
-        GT, xp = in_double(G.T), namespace(G)
-        least = xp.amin(GT, axis=0)
-        P = (least - GT) / sigma
-        log_sum = xp.log(xp.exp(P).sum(axis=0))
-        P -= log_sum
+        xp = namespace(G)
+        P, cost = log_shares(in_double(G.T), sigma, m)
         P -= xp.amax(P, axis=1, keepdims=True)
         xp.exp(P, out=P)
         P[P < SMALLEST] = 0.0
-        return soft_weights(P, m), float((m * on_host(least - sigma * log_sum)).sum())
+        return soft_weights(P, m), cost
+
+
+def log_shares(E: FloatArray, T: float, m: FloatArray) -> tuple[FloatArray, float]:
+    """(K, N) log of exp(-E[j, i] / T) / sum_k exp(-E[k, i] / T), and -T sum_i m_i log sum_j exp(-E[j, i] / T)."""
+    xp = namespace(E)
+    least = xp.amin(E, axis=0)
+    P = (least - E) / T
+    log_sum = xp.log(xp.exp(P).sum(axis=0))
+    P -= log_sum
+    return P, float((m * on_host(least - T * log_sum)).sum())
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,52 @@ class OnLattice(Assignment):
         if empty.any():
             W[empty] = h(nd[empty], sigma, self.neighborhood, least[empty, None], self.truncate) * share
         return FieldWeights(W, winner, m), som_cost(smoothed, m) / float(Z.min())
+
+
+@dataclass(frozen=True)
+class SoftOnLattice(OnLattice):
+    """A[l, i] = m_i sum_j p_ij H[j, l],  p_ij = exp(-E[i, j] / T) / sum_k exp(-E[i, k] / T),  E = G H'.
+
+    Heskes' winner at a temperature T, which is in the place of sigma, while the width of H stays (Graepel, Burger &
+    Obermayer 1997). The cost is the free energy F = -T sum_i m_i log sum_j exp(-E[i, j] / T), which neither step of an
+    epoch can raise. At T = 0 both are those of `OnLattice` at the width.
+
+    Each row of A is divided by its largest product of a share and an H, so that none underflows.
+    """
+
+    width: float = 1.0
+
+    def __call__(self, G: FloatArray, sigma: float, m: FloatArray) -> tuple[Weights, float]:
+        if sigma == 0.0:
+            return super().__call__(G, self.width, m)
+        with limited(1):  # the same bits at any number of threads
+            xp, log_H = namespace(G), tensor_like(self._log_H, G) if is_tensor(G) else self._log_H
+            log_p, cost = log_shares(xp.exp(log_H) @ in_double(G.T), sigma, m)
+            # H[j, l] p_ij as a product of two numbers near 1 and the row's largest, which is left out.
+            largest = xp.amax(log_p, axis=1, keepdims=True)
+            products = log_H + largest
+            A = xp.exp(products - xp.amax(products, axis=0)).T @ xp.exp(log_p - largest)
+        A[A < SMALLEST] = 0.0
+        return soft_weights(A, m), cost
+
+    @computed_once
+    def _log_H(self) -> FloatArray:
+        """(K, K) log H[j, l]."""
+        shape = self.width, self.neighborhood, self.truncate
+        log = log_h(self.lattice.distances, *shape)
+        return log - np.log(self.lattice.row_sums(*shape))[:, None] if self.normalized else log
+
+    @computed_once
+    def parting(self) -> float:
+        """The largest eigenvalue of diag(H' 1)^-1 H' (1 - 11' / K) H.
+
+        Near their common mean prototypes w_l = mean + z_l give p_ij = 1/K + (2 / K T) x_i . (s_j - mean of s), s = H z,
+        so an epoch maps z to that matrix times z times 2 C / T, C the covariance: they part where the largest
+        eigenvalue of the product exceeds 1.
+        """
+        H = np.exp(self._log_H)
+        with limited(1):
+            return max(0.0, float(np.linalg.eigvals((H - H.mean(axis=0)).T @ H / H.sum(axis=0)[:, None]).real.max()))
 
 
 # --- winners

@@ -37,6 +37,17 @@ def h(
     return np.where(values < SMALLEST_WEIGHT if most is None else (values < SMALLEST_WEIGHT) | (t > most), 0.0, values)
 
 
+def log_h(
+    t: ArrayLike, sigma: float, neighborhood: str = "exponential", most: float | None = None
+) -> NDArray[np.float64]:
+    """log h_sigma(t), minus infinity beyond `most`: also where h itself would underflow."""
+    t = np.asarray(t, np.float64)
+    with np.errstate(over="ignore"):
+        steps = t / sigma
+        log = -steps if neighborhood == "exponential" else -0.5 * steps**2
+    return log if most is None else np.where(t > most, -np.inf, log)
+
+
 def geometric(start: float, end: float, n_epochs: int) -> NDArray[np.float64]:
     """sigma_t = start (end / start)^(t / (n_epochs - 1)), t = 0 .. n_epochs - 1; one epoch uses start."""
     # One by one: NumPy's power of an array may differ from that of a number in the last bit, and with ties bits decide.

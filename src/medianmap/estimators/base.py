@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.assignment import Gibbs, OnLattice, Rank, Winner
+from ..core.assignment import Gibbs, OnLattice, Rank, SoftOnLattice, Winner
 from ..core.engine import Epoch, State, explicit
 from ..core.neighborhood import Lattice, checked_distances, checked_grid, checked_lattice, geometric
 from ..core.quality import quantization_error
@@ -191,6 +191,10 @@ class BaseMap(
     def _earlier(self, space: Space, keep: IntArray) -> NDArray[Any]:
         """The prototypes of the previous fit among the points `keep` of `space`; ValueError if they are not there."""
         raise NotImplementedError
+
+    def _order(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        """(n,) the order in which training sees the points; None for their own."""
+        return None
 
     def _distinct_start(self) -> bool:
         """Whether an explicit start must not name a point twice."""
@@ -506,12 +510,21 @@ class CompressedNeuralGasMap(CompressedParameters, NeuralGasMap):
 class SOMMap(SOMParameters, AnnealedMap):
     """Every point counts for its winner and the neurons around it on the lattice."""
 
-    _gives = FieldWeights
     _on_lattice = True
+
+    @property
+    def _gives(self) -> type[Weights]:  # type: ignore[override]
+        return FieldWeights if self.temperature is None else SoftWeights
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice(self.winner, "winner", WINNERS)
+        check_temperature(self.temperature, "temperature")
+        if self.temperature is not None and self.winner == "nearest":
+            raise ValueError(
+                "temperature makes winners by the neighbourhood soft, and winner='nearest' has others; drop one of "
+                "them."
+            )
 
     def _size(self) -> tuple[int, str]:
         # Only counted: of too many neurons all distances would take too long.
@@ -521,12 +534,17 @@ class SOMMap(SOMParameters, AnnealedMap):
     def _plan(self, K: int) -> Plan:
         lattice = self._neurons()
         far = None if self.truncate is None else check_nonnegative(self.truncate, "truncate")
-        assignment = OnLattice(
+        shape = (
             lattice, self.neighborhood, check_flag(self.normalized, "normalized"), self.winner == "nearest", far
-        )
+        )  # fmt: skip
+        if self.temperature is not None:
+            # The width stays and the temperature falls: in its place, to 0.
+            assignment = SoftOnLattice(*shape, width=check_width(self.sigma_end, "sigma_end"))
+            plan = Plan(assignment, np.zeros(1), 0.0, MAX_SETTLING, sigma_warm=0.0, temperature=self.temperature)
+            return replace(plan, arrange=check_flag(self.arrange, "arrange"))
         # From a higher sigma a short annealing ends in worse maps than it began with.
         plan = self._annealed(
-            assignment, lattice.diameter / 2, sigma_warm=max(0.5, 1.5 * check_width(self.sigma_end, "sigma_end"))
+            OnLattice(*shape), lattice.diameter / 2, sigma_warm=max(0.5, 1.5 * check_width(self.sigma_end, "sigma_end"))
         )
         return replace(plan, arrange=check_flag(self.arrange, "arrange"))
 

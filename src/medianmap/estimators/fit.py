@@ -81,7 +81,7 @@ class Plan:
     without_epochs : whether prototypes stay where they start, unless they are refined.
     refine : whether to look for better exemplars at the end than annealing and exchanges lead to.
     max_swaps : how often exemplars may be exchanged.
-    temperature : from where soft K-means is cooled, see `cooled`; "auto" asks the data, None: points are assigned hard.
+    temperature : from where soft assignments are cooled, see `cooled`; "auto" asks the data, None: they are hard.
     compression : whether combinations are annealed in a compressed space: None, "auto", or a rank.
     arrange : whether neurons of a lattice exchange prototypes at the end.
     order : what the order of a lattice may cost in quantization, see refine/map_cost.py.
@@ -206,10 +206,13 @@ def train_map(
         explicit = map_._explicit_start(given, K, keep)
         # From here on numbers are of about 1, until `scale` brings what came out back.
         space, (weights, by) = map_._ready(given, m, K), scaled_weights(m)
-        training, counts = space if m.all() else space.subset(keep), weights[keep]
+        rng = as_generator(map_.random_state)
+        order = map_._order(len(keep), rng)
+        seen = keep if order is None else keep[order]
+        training, counts = space if order is None and m.all() else space.subset(seen), weights[seen]
         term = None
         if supervision is not None and labels is not None:
-            term = supervision.term(labels.subset(keep), training, m[keep], K)
+            term = supervision.term(labels.subset(seen), training, m[seen], K)
         problem = Problem(training, plan.assignment, counts, term)
         scale = Scale(space.exponent, by, 0 if problem.supervised else space.exponent, plan.temperature is not None)
         if problem.supervised:
@@ -220,10 +223,9 @@ def train_map(
             map_._watch(scale.back(epoch))
 
         # Training: from where it ended before, or from each of the starts.
-        rng = as_generator(map_.random_state)
         if go_on_from is None:
             plan = cooled(plan, problem)
-            starts = [None if explicit is None else space.brought_in(explicit)]
+            starts = [None if explicit is None else space.brought_in(places_in(order, explicit))]
             if explicit is None:
                 lattice = plan.assignment.lattice
                 # The plane is laid out once: further starts would be the same, so they are random.
@@ -234,12 +236,14 @@ def train_map(
             before = go_on_from
             if not isinstance(before, State):
                 before = State(map_._checked_start(before(space, keep), K))
-            before = State(space.brought_in(before.prototypes), before.labels)
+            before = State(space.brought_in(places_in(order, before.prototypes)), before.labels)
             best = train_from(problem, plan, before, plan.short_annealing(), rng, watch)
 
         # What came out, in terms of all points and of the user's numbers.
         history = tuple(map(scale.back, best.history))
         best = replace(best, prototypes=space.taken_out(best.prototypes), history=history)
+        if order is not None:
+            best = replace(best, prototypes=order[best.prototypes])
         space, prototypes = space.unscaled(), space.lifted(best.prototypes, keep)
         G = space.final_distances(prototypes)
         winner, least = nearest(G)
@@ -268,6 +272,11 @@ def train_map(
     return Trained(G, m if by > 0 else weights, labels, best, 1.0 if term is None else term.beta)
 
 
+def places_in(order: IntArray | None, points: NDArray[Any]) -> NDArray[Any]:
+    """Where the points are in an order of all; None is their own."""
+    return points if order is None else np.argsort(order)[points]
+
+
 def cooled(plan: Plan, problem: Problem) -> Plan:
     """The plan with temperatures T COLDEST^(t / (COOLING - 1)) and then 0, in the place of sigmas, if it has a start T.
 
@@ -277,7 +286,7 @@ def cooled(plan: Plan, problem: Problem) -> Plan:
     if T is None:
         return plan
     if isinstance(T, str):
-        T = first_transition(problem.space, problem.m)
+        T = problem.assignment.parting * first_transition(problem.space, problem.m)
         if term is not None and problem.supervised:
             T = term.beta / term.scale * T + 1.0 - term.beta
     return plan if T == 0.0 else replace(plan, sigmas=np.append(geometric(T, COLDEST * T, COOLING), 0.0))

@@ -13,6 +13,7 @@ from ..core.engine import State
 from ..core.spaces import MedianSpace, Space
 from ..core.tensor_spaces import median_space
 from ..search import CHOICES, check_search_fits
+from ..search.frame import SoftWeights
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.computed import ROWS_PER_STEP, take
 from ..utils.checks import check_choice, check_count, check_share
@@ -23,6 +24,7 @@ from .parameters import (
     ANNEALINGS,
     COLLISIONS,
     REFINEMENTS,
+    TIES,
     CompressedAnnealing,
     MedianParameters,
     MedianSOMParameters,
@@ -41,11 +43,18 @@ class MedianMap(MedianParameters, DissimilarityMap):
         super()._check_parameters()
         check_choice(self.annealing, "annealing", ANNEALINGS)
         check_choice(self.collisions, "collisions", COLLISIONS)
+        check_choice(self.ties, "ties", TIES)
         check_choice(self.search, "search", CHOICES)
         check_search_fits(self.search, self._gives, type(self).__name__)
         check_choice(self.refine, "refine", REFINEMENTS)
+        if self._gives is SoftWeights and self.annealing == "none":
+            raise ValueError("temperature anneals, and annealing='none' does not; drop one of them.")
         if self.max_swaps is not None:
             check_count(self.max_swaps, "max_swaps", at_least=0)
+
+    def _order(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        # Ties go to the lowest index everywhere, so they are random where indices are.
+        return None if self.ties == "first" else rng.permutation(n)
 
     def _distinct_start(self) -> bool:
         return self.collisions == "distinct"
@@ -139,11 +148,6 @@ class MedianKMeans(MedianMap, KMeansMap):
     >>> bool(km.predict(["quarts"])[0] == km.labels_[3])
     True
     """
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.temperature is not None and self.annealing == "none":
-            raise ValueError("temperature anneals, and annealing='none' does not; drop one of them.")
 
 
 @documented

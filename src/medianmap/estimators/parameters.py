@@ -18,6 +18,7 @@ INITS = ("random", "k-medoids++", "embedding")
 LATTICES = ("hexagonal", "rectangular")
 NEIGHBORHOODS = ("exponential", "gaussian")
 REFINEMENTS = (None, "swap")
+TIES = ("first", "random")
 WINNERS = ("neighborhood", "nearest")
 
 SHAPE = "Shape of the neighbourhood, h(t) = exp(-t / sigma) or exp(-t^2 / (2 sigma^2))."
@@ -132,6 +133,11 @@ class MedianParameters(DissimilarityParameters):
         _choice(*COLLISIONS),
         '"distinct": no two prototypes share a point. "noise": the dissimilarities that the assignment sees are '
         'perturbed a little in every epoch. "allow": nothing is done.'))  # fmt: skip
+    ties: str = field(default="first", metadata=about(
+        _choice(*TIES),
+        'Which of several data points that would do equally well becomes a prototype. "first": the one with the lowest '
+        'index. "random": the first in an order of the points that is drawn from `random_state` for every fit; no '
+        "point is preferred because of where it stands in the data. The same for every search."))  # fmt: skip
     search: str = field(default="auto", metadata=about(
         "str",
         'How the next prototypes are searched: "auto", "standard", "gemm", "certified" or a strategy of the chapter '
@@ -312,6 +318,12 @@ class SOMParameters(AnnealedParameters):
         'those (Heskes); the cost then falls in every epoch at one width. "nearest": for the neuron nearest to it, and '
         "those around that (Kohonen). Nothing says then that the cost falls or that training settles; where it goes "
         "round it ends at the least cost (see `converged_`)."))  # fmt: skip
+    temperature: float | str | None = field(default=None, metadata=about(
+        'float, "auto" or None',
+        "Deterministic annealing: the neighbourhood has the width sigma_end from the start, the winner of a point is "
+        "soft, by exp(-e / T) where e is what the winner minimises, and T falls from this value to a hundredth in 40 "
+        'epochs; then winners are as ever. sigma_start and n_epochs are without effect. "auto" starts where '
+        "prototypes part first. None: the width falls instead. `history_` has T as sigma."))  # fmt: skip
     truncate: float | None = field(default=None, metadata=about(
         "float or None",
         "The largest distance on the lattice that counts, in steps: h = 0 beyond it. None lets all count; 0 leaves "

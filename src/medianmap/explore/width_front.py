@@ -101,6 +101,8 @@ def width_front(
     ([1.0, 0.3], (2, 2))
     """
     check_restarts(estimator, "grid", "width_front takes SOMs; `k_path` is for K-means and neural gas.")
+    if estimator.temperature is not None:
+        raise ValueError("temperature cools a map at one width, and width_front compares widths; set temperature=None.")
     check_count(n_restarts, "n_restarts")
     check_flag(warm, "warm")
     falling = check_values(widths, "widths", lambda width: check_positive(width, "sigma_end"), "[1, 0.3, 0.1]")[::-1]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
+from .columns import guess_delimiter, is_id_name, split_rows
 from .records import Opened, opening
 
 # "12  141aa, >HBA_HUMAN... *" and "13  141nt, >x... at +/99.10%": the name ends at the last three dots before the sign.
@@ -50,13 +51,15 @@ def read_clusters(path: str | PathLike[str]) -> Clusters:
         return _gathered(opened.name, _table_lines(opened), numbered=True)
 
 
-def read_ids(path: str | PathLike[str]) -> list[str]:
-    """The ids in a file, each once: the first cell of every line, of sequences the first word of every header, or the
-    representatives of a .clstr file.
+def read_ids(path: str | PathLike[str], among: Sequence[str] | None = None) -> list[str]:
+    """The ids in a file, each once: of a table by tabs, commas or semicolons a column, of other text the lines, of
+    sequences the first word of every header, of a .clstr file the representatives.
 
-    So the two-column table of MMseqs2 or Foldseek gives its representatives, too.
+    The column is the one called "id" or the like, or the first, which of a table of MMseqs2 or Foldseek has the
+    representatives; where that has none of the ids `among`, the first that has some.
 
     path : the file.
+    among : ids of the data, which say what in the file is an id and what is the name of a column; None knows none.
     """
     with opening(path) as opened:
         first = next((line for line in opened.sample() if line.strip()), "")
@@ -66,10 +69,28 @@ def read_ids(path: str | PathLike[str]) -> list[str]:
             return list(
                 dict.fromkeys(line[1:].split()[0] for line in opened.lines() if line[:1] == ">" and line[1:].strip())
             )
-        ids = dict.fromkeys(line.split("\t")[0].strip() for line in opened.lines() if line.strip())
-        if not ids:
-            raise ValueError(f"{opened.name} is empty; write one id per line.")
-        return list(ids)
+        known = set(among or ())
+        lines = [line.strip() for line in opened.sample() if line.strip()]
+        whole = any(line in known for line in lines)  # an id may have a comma in it
+        delimiter = "" if whole or not lines else guess_delimiter(lines, opened.extension).strip(" ")
+        rows = [cells for _, cells in split_rows(opened.lines(), delimiter, opened.name)]
+    columns = [[row[k].strip() for row in rows if k < len(row)] for k in range(max(map(len, rows), default=0))]
+    columns.sort(key=lambda cells: not _names_ids(cells[0]))  # one that is called so comes first
+    ids = next((cells for cells in columns if not known.isdisjoint(cells)), columns[0] if columns else [])
+    if (
+        len(ids) > 1
+        and ids[0] not in known
+        and (_names_ids(ids[0]) or (len(columns) > 1 and known.issuperset(ids[1:])))
+    ):
+        ids = ids[1:]  # the name of the column
+    if not any(ids):
+        raise ValueError(f"{opened.name} is empty; write one id per line.")
+    return list(dict.fromkeys(filter(None, ids)))
+
+
+def _names_ids(title: str) -> bool:
+    """Whether a column has the ids of the exemplars, as exemplars.tsv of a map calls them or others do."""
+    return is_id_name(title) or title.lower() in ("exemplar", "exemplar_id", "medoid", "representative")
 
 
 def _table_lines(opened: Opened) -> Iterator[Line]:

@@ -22,7 +22,7 @@ class Strategy:
     takes: tuple[type[Weights], ...]
 
 
-ANY = (FieldWeights, RankWeights, SoftWeights)  # soft ones are those of K-means at a temperature
+ANY = (FieldWeights, RankWeights, SoftWeights)  # soft ones are those at a temperature
 FIELDS = (FieldWeights,)  # K-means, SOM
 RANKS = (RankWeights,)  # neural gas
 

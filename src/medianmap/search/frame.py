@@ -122,7 +122,7 @@ class RankWeights:
 
 @dataclass(frozen=True)
 class SoftWeights:
-    """A[j, i] = P[j, i] m_i, P (K, N) any shares (K-means at a temperature)."""
+    """A[j, i] = P[j, i] m_i, P (K, N) any shares (K-means and SOM at a temperature)."""
 
     P: FloatArray  # (K, N)
     m: FloatArray  # (N,)
