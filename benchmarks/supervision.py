@@ -2,7 +2,7 @@
 
     python benchmarks/supervision.py iris breast-cancer few-labels
     python benchmarks/supervision.py proteins --proteins FOLDER [--figure beta.svg]
-    python benchmarks/supervision.py defaults [--data FOLDER] [--splits 20] [--seed 100]
+    python benchmarks/supervision.py defaults [--data FOLDER] [--splits 30] [--seed 100]
     python benchmarks/supervision.py chromosomes --data FOLDER [--splits 5]
 
 FOLDER of the proteins holds D.csv and labels.csv of the globin proteins, FOLDER of --data that one as `proteins` and
@@ -166,7 +166,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=50, help="random halves of breast cancer")
     parser.add_argument("--draws", type=int, default=20, help="draws of 10%% of the labels")
     parser.add_argument(
-        "--splits", type=int, help="random halves of the proteins (50), splits of `defaults` (20), halves (5)"
+        "--splits", type=int, help="random halves of the proteins (50), splits of `defaults` (30), halves (5)"
     )
     parser.add_argument("--data", type=Path, help="folder with chromosomes.csv and proteins/")
     parser.add_argument("--seed", type=int, default=100, help="of the splits of `defaults`")
@@ -182,7 +182,7 @@ def main() -> None:
         elif what == "few-labels":
             few_labels(args.draws)
         elif what == "defaults":
-            label_study.study(args.data, args.splits or 20, args.seed, args.only)
+            label_study.study(args.data, args.splits or 30, args.seed, args.only)
         elif what == "chromosomes":
             if args.data is None:
                 parser.error("chromosomes needs --data FOLDER")

@@ -383,6 +383,7 @@ def test_labels_guide_the_map_if_beta_says_so(here, beta):
     table, model = rows("guided/assignments.tsv"), load("guided/model.mmap")
     assert isinstance(model, PrototypeClassifier)
     assert [row["class"] for row in table] == model.predict(WORDS).tolist()
+    assert [float(row["probability"]) for row in table] == model.predict_proba(WORDS).max(axis=1).tolist()
     map_ = load("plain/model.mmap").__class__(4, metric="edit", n_epochs=8, random_state=0)
     direct = PrototypeClassifier(map_, beta)
     y = [None] * 36

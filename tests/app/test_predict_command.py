@@ -45,7 +45,9 @@ def test_a_table_on_standard_output(classifier, capsys):
     for k, (word, line) in enumerate(zip(NEW, lines, strict=True)):
         d = edit.between([word], list(classifier.estimator_.cluster_centers_))[0]
         order = np.argsort(d, kind="stable")
-        shares = classifier.prototype_labels_[order[0]]
+        far, near = d[order[2]] - d[order[1]], d[order[2]] - d[order[0]]  # between two prototypes: shares of both
+        t = far / (far + near) if far > 0 else 0.5 * (near == 0)
+        shares = (1 - t) * classifier.prototype_labels_[order[0]] + t * classifier.prototype_labels_[order[1]]
         assert line[:2] == [f"n{k}", str(order[0])]
         assert float(line[2]) == d[order[0]]
         assert line[3] == str(order[1])
@@ -55,7 +57,8 @@ def test_a_table_on_standard_output(classifier, capsys):
         assert line[6] == str(int(d[order[0]] / d[order[1]] >= usual["border"]))
         assert line[8] == str(int(float(line[7]) > usual["novelty"]))
         assert line[9] == classifier.classes_[shares.argmax()]
-        assert float(line[10]) == shares.max()
+        assert float(line[10]) == pytest.approx(shares.max(), rel=1e-14)
+        assert float(line[10]) == classifier.predict_proba([word]).max()
 
 
 def test_objects_are_read_as_those_of_training_were(here, capsys):

@@ -9,8 +9,10 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 from sklearn.metrics import brier_score_loss, log_loss
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -472,6 +474,50 @@ def test_spread_shares_of_weights_and_of_repetitions(rng):
     labels = LabelVectors(left.labels.classes, left.labels.y.repeat(m, axis=0), left.labels.known.repeat(m))
     repeated = Left(left.G.repeat(m, axis=0), np.ones(m.sum()), labels)
     np.testing.assert_allclose(spread_labels(repeated), spread_labels(left), rtol=1e-9)
+
+
+@given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-3, 3), factor=st.sampled_from([1e-9, 0.3, 1e9]))
+@settings(max_examples=30)
+def test_neither_unit_nor_origin_of_dissimilarities_count_for_spread_shares(seed, shift, factor):
+    left = left_by_a_fit(np.random.default_rng(seed))
+    moved = replace(left, G=factor * (left.G + shift))
+    np.testing.assert_allclose(spread_labels(moved), spread_labels(left), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [MedianNeuralGas, RelationalNeuralGas])
+def test_few_labels_tell_more_on_a_map_than_alone(kind):
+    """Thirty digits of six hundred have labels: the default beside 1-NN of the thirty, and beside majority labels."""
+    X, digits = load_digits(return_X_y=True)
+    gains = np.zeros(2)
+    for seed in range(4):
+        train, test = train_test_split(np.arange(900), test_size=300, stratify=digits[:900], random_state=seed)
+        known = np.concatenate([train[digits[train] == c][:3] for c in range(10)])
+        y = np.where(np.isin(train, known), digits[train], -1)
+        map_ = kind(40, metric="sqeuclidean", random_state=0)
+        default = PrototypeClassifier(map_, unlabeled=-1).fit(X[train], y).score(X[test], digits[test])
+        majority = PrototypeClassifier(map_, 1.0, labeling="majority", unlabeled=-1).fit(X[train], y)
+        alone = KNeighborsClassifier(1).fit(X[known], digits[known])
+        gains += [default - other.score(X[test], digits[test]) for other in (alone, majority)]
+    assert (gains / 4 > 0.02).all()
+
+
+def test_a_point_between_two_prototypes_has_shares_of_both(tmp_path):
+    """Prototypes at 0, 10 and 30 of classes a, b and b: shares go over from a to b on the way from 0 to 10."""
+    x = np.array([[-1.0], [0], [1], [9], [10], [11], [29], [30], [31]])
+    map_ = BatchKMeans(3, init=x[[1, 4, 7]])
+    clf = PrototypeClassifier(map_, 1.0).fit(x, [*"aaabbbbbb"])
+    a = clf.prototype_labels_[:, 0]
+    queries = np.linspace(0, 10, 21)[:, None]
+    d = (queries - [0, 10, 30]) ** 2
+    t = (d[:, 2] - d.max(axis=1, where=np.array([True, True, False]), initial=0)) / (2 * d[:, 2] - d[:, 0] - d[:, 1])
+    share = clf.predict_proba(queries)[:, 0]
+    np.testing.assert_allclose(share[:10], (1 - t[:10]) * a[0] + t[:10] * a[1])
+    np.testing.assert_allclose(share[11:], (1 - t[11:]) * a[1] + t[11:] * a[0])
+    assert (np.diff(share) < 0).all()
+    save(clf, tmp_path / "line.mmap")
+    assert load(tmp_path / "line.mmap").predict_proba(queries).tobytes() == clf.predict_proba(queries).tobytes()
+    majority = PrototypeClassifier(map_, 1.0, labeling="majority").fit(x, [*"aaabbbbbb"])
+    assert set(majority.predict_proba(queries)[:, 0]) == {0.0, 1.0}  # of the nearest prototype alone
 
 
 def two_moons(rng, n=400):

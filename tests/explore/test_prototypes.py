@@ -116,8 +116,9 @@ def test_two_best_by_a_plain_loop(rng):
     points = explore.two_best(gas, D)
     for i, row in enumerate(points):
         order = sorted(range(5), key=lambda j: (D[i, gas.medoid_indices_[j]], j))
-        d, e = (D[i, gas.medoid_indices_[j]] for j in order[:2])
-        assert row.tolist() == (i, order[0], d, order[1], e, order[1], e, pytest.approx(d / e))
+        d, e, f = (D[i, gas.medoid_indices_[j]] for j in order[:3])
+        share = pytest.approx((f - e) / (f - d + f - e))
+        assert row.tolist() == (i, order[0], d, order[1], e, order[1], e, pytest.approx(d / e), share)
     assert (points["ratio"][gas.medoid_indices_] == 0).all()
     on_border = explore.border_points(points, 0.5)
     assert set(on_border["point"]) == {i for i in range(40) if points["ratio"][i] >= 0.5}

@@ -218,6 +218,9 @@ def test_the_other_maps(som, D, rng):
     assert [neuron["predicts"] for neuron in told["neurons"]] == expected.tolist()
     assert sum(c < 0 for members in told["members"] for c in members["classes"]) == 75
     assert page_shows(classifier, IRIS.data, y=[""] * 150)["labels"] is None
+    of_neurons = np.mean(expected[classifier.estimator_.predict(IRIS.data)] == SPECIES)
+    accuracy = summarize(classifier, IRIS.data, y=SPECIES)["accuracy"]
+    assert accuracy == classifier.score(IRIS.data, SPECIES) != of_neurons  # points between two neurons
 
     one = page_shows(BatchSOM((1, 1), n_epochs=2).fit(IRIS.data), IRIS.data)
     assert one["neurons"][0]["hits"] == 150

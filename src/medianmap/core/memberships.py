@@ -53,6 +53,6 @@ def part_of_second(d1: FloatArray, d2: FloatArray, d3: FloatArray) -> FloatArray
     """(n,) t of `Memberships`; d2 or d3 are infinite where there is no second or third prototype."""
     with np.errstate(invalid="ignore", over="ignore"):
         there = np.isfinite(d3)
-        far, near = np.where(there, d3 - d2, np.maximum(d1, 0.0)), np.where(there, d3 - d1, d2)
+        far, near = np.where(there, d3 - d2, d1), np.where(there, d3 - d1, d2)
         ratio = np.divide(near, far, out=np.full(len(far), np.inf), where=far > 0)
     return np.where(d1 == d2, 0.5, 1.0 / (1.0 + ratio))

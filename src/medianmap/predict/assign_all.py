@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -73,6 +73,11 @@ class Answers:
         best = np.asarray(self.classifier.classes_)[shares.argmax(axis=1)].tolist()
         return list(zip(best, shares.max(axis=1).tolist(), strict=True))
 
+    def predicted(self, nearest: Nearest) -> list[tuple[Any, float]]:
+        """The class that the classifier predicts for each object, and its share."""
+        points = Memberships(nearest.first, nearest.second, nearest.second_share)
+        return self._likeliest(self.classifier._shares_of(points))
+
     @property
     def columns(self) -> list[str]:
         exemplar = [] if self.exemplars is None else ["exemplar"]
@@ -95,15 +100,12 @@ class Answers:
         if self.usual:
             score = novelty(table_of([nearest]), self.usual)
             cells += [map(str, score.tolist()), np.where(score > self.usual["novelty"], "1", "0").tolist()]
-        told: list[tuple[Any, float]] | None = None
         if self.classifier is not None:
-            points = Memberships(nearest.first, nearest.second, nearest.second_share)
-            told = self._likeliest(self.classifier._shares_of(points))
-        elif self.majority is not None:
-            told = [self.majority[j] for j in first]
-        if told is not None:
-            texts = [("", "") if name is None else (str(name), str(share)) for name, share in told]
+            texts = _texts(self.predicted(nearest))
             cells += [[text[part] for text in texts] for part in range(2)]
+        elif self.majority is not None:
+            texts = _texts(self.majority)
+            cells += [[texts[j][part] for j in first] for part in range(2)]
         return cells
 
     def lines(self, block: Block, nearest: Nearest) -> Iterator[str]:
@@ -134,6 +136,11 @@ class Answers:
             return digest([answers, prototypes, self.exemplars, self.classes, shares])
         except ValueError:
             return ""
+
+
+def _texts(told: Sequence[tuple[Any, float]]) -> list[tuple[str, str]]:
+    """Classes and shares as the table has them, empty where there is no class."""
+    return [("", "") if name is None else (str(name), str(share)) for name, share in told]
 
 
 def assigned_lines(
@@ -349,13 +356,13 @@ def two_best(
     model: Any, X: Any, *, groups: IntArray | None = None, n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> NDArray[Any]:  # fmt: skip
-    """(N,) records: point, prototype, dissimilarity, second, second_dissimilarity, second_share, other,
-    other_dissimilarity, ratio.
+    """(N,) records: point, prototype, dissimilarity, second, second_dissimilarity, other, other_dissimilarity,
+    ratio, second_share.
 
     ratio = d(x, nearest) / d(x, second nearest), in [0, 1]: 0 on an exemplar, 1 where two are equally near (also
     both at 0). other is the nearest prototype of another group, at infinity where there is none. Ties go to the lower
-    prototype; on a map of one prototype the second is the same, at infinity. X is read in blocks, so that memory does
-    not grow with N K.
+    prototype; on a map of one prototype the second is the same, at infinity. second_share is the part of the point that
+    belongs to the second, in [0, 1/2] (see `Memberships`). X is read in blocks, so that memory does not grow with N K.
 
     groups : (K,) the group of each prototype; None takes those of `groups_of`.
     n_jobs : threads, by default those of the map.
@@ -375,8 +382,8 @@ def table_of(blocks: Iterable[Nearest]) -> NDArray[Any]:
     """The records of `two_best`, from the two nearest prototypes of all points, block by block."""
     first, d, second, e, other, f, t = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return table(point=np.arange(len(first)), prototype=first, dissimilarity=d, second=second,
-                 second_dissimilarity=e, other=other, other_dissimilarity=f, second_share=t,
-                 ratio=ratios(d, e))  # fmt: skip
+                 second_dissimilarity=e, other=other, other_dissimilarity=f, ratio=ratios(d, e),
+                 second_share=t)  # fmt: skip
 
 
 def nearest_of(points: NDArray[Any]) -> Nearest:

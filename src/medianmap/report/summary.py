@@ -17,7 +17,7 @@ from ..core.plane import layout, symmetrized
 from ..core.quality import border_share, class_counts, class_indices, neighborhood_indices
 from ..explore import prototypes as views
 from ..explore.stability import Uncertainty
-from ..predict.assign_all import Answers, two_best
+from ..predict.assign_all import Answers, nearest_of, two_best
 from ..predict.queries import as_queries, exemplar_places, map_of
 from ..predict.verdicts import judged
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource
@@ -96,7 +96,9 @@ def summarize(
                 )
         if lattice is not None:
             add_order(facts, lattice, points)
-        codes = _add_classes(facts, points["prototype"], classes)
+        answers = Answers(model)
+        predicted = None if answers.classifier is None else answers.predicted(nearest_of(points))
+        codes = _add_classes(facts, points["prototype"], classes, predicted)
         if structure:
             P = views.prototype_dissimilarities(model, X)
             if lattice is None:
@@ -293,8 +295,13 @@ def _add_certainty(facts: dict[str, Any], points: NDArray[Any], names: list[str]
     }
 
 
-def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | None]) -> IntArray | None:
-    """Where each class is; returns the number (N,) of each point's class, -1 without, or None if no point has one."""
+def _add_classes(
+    facts: dict[str, Any], prototypes: IntArray, names: list[str | None], predicted: list[tuple[Any, float]] | None
+) -> IntArray | None:
+    """Where each class is; returns the number (N,) of each point's class, -1 without, or None if no point has one.
+
+    predicted : class and share of each point by a classifier.
+    """
     classes = sorted({name for name in names if name is not None})
     number = {name: c for c, name in enumerate(classes)}
     codes = np.array([-1 if name is None else number[name] for name in names], np.intp)
@@ -314,8 +321,8 @@ def _add_classes(facts: dict[str, Any], prototypes: IntArray, names: list[str | 
         neuron["shares"] = (row / (total or 1.0)).tolist()
         neuron["majority"] = classes[int(row.argmax())] if total else None
         neuron["purity"] = float(row.max() / total) if total else None
-    if facts["predicted_classes"]:
-        facts["accuracy"] = sum(neurons[prototypes[i]]["class"] == names[i] for i in known.tolist()) / len(known)
+    if predicted is not None:
+        facts["accuracy"] = sum(str(predicted[i][0]) == names[i] for i in known.tolist()) / len(known)
     return codes
 
 
