@@ -309,7 +309,8 @@ def _one_sided(given: Given, metric: str) -> str:
     import numpy as np
 
     looked_at = np.asarray(given.objects[:: 1 + len(given) // 4000], np.float64)
-    spread = looked_at.var(axis=0)
+    with np.errstate(invalid="ignore", over="ignore"):  # what is no finite number is refused by name later
+        spread = looked_at.var(axis=0)
     share, most = spread.max() / max(spread.sum(), np.finfo(float).tiny), int(spread.argmax())
     if not (share > ONE_SIDED and (spread > 0).all()):
         return ""

@@ -11,6 +11,7 @@ from typing import Any
 from .arrays import from_anndata, read_anndata, read_npy, read_npz
 from .biom import begins_as_biom, read_biom, read_qza
 from .columns import KNOWN, Column, guess_delimiter, guess_header, is_number, sample_rows
+from .foreign import FOREIGN
 from .matrices import read_phylip, write_lsmat, write_pairs, write_phylip
 from .pairs import M8_COLUMNS, read_m8, read_pairs
 from .records import LIMITS, Limits, Matrix, Opened, Record, Records, limits_in, opening
@@ -46,7 +47,7 @@ FORMATS = {
         Format("fasta", (".fasta", ".fa", ".faa", ".fna", ".ffn", ".fas"), "sequences", SEQUENCE_OPTIONS,
                partial(read_sequences, format="fasta")),
         Format("fastq", (".fastq", ".fq"), "sequences", SEQUENCE_OPTIONS, partial(read_sequences, format="fastq")),
-        Format("table", (".csv", ".tsv", ".tab", ".txt", ".dat"),
+        Format("table", (".csv", ".tsv", ".tab", ".txt", ".dat", ".dist"),
                "strings, vectors, series or a matrix in delimited text", (*RECORD_OPTIONS, *RULE_OPTIONS), read_table),
         Format("pairs", (".pairs",), "three columns: id, id, value",
                ("columns", "header", "delimiter", *PAIR_OPTIONS), read_pairs),
@@ -85,6 +86,8 @@ def format_of(opened: Opened, format: str | None, options: Mapping[str, Any]) ->
         return FORMATS[by_content]
     if opened.path is None:
         return FORMATS[_of_text(opened, options)]
+    if opened.extension in FOREIGN:
+        raise ValueError(f"{opened.name} holds {FOREIGN[opened.extension]}.")
     raise ValueError(
         f"The ending of {opened.name} belongs to no format; rename it, or pass format=NAME, one of "
         f"{list_formats()}, each also with .gz."
@@ -182,8 +185,8 @@ def read(
         (1 is the word after the id) or a function of the header; for AnnData a column of obs.
     columns : the coordinates of a table of vectors, or (from, to, value) of a pair table.
     header : whether a table starts with a line of names.
-    delimiter : "," ";" tab, " " (blanks), "" (lines).
-    encoding : of text, UTF-8 by default.
+    delimiter : "," ";" tab, "|", " " (blanks), "" (lines).
+    encoding : of text, UTF-8 by default, UTF-16 where the file begins with its mark.
     alphabet : "dna", "rna", "protein" or the letters allowed.
     allow_empty : strings without letters are meant.
     key : which array of a .npz or AnnData.

@@ -12,7 +12,15 @@ from typing import Any
 from .records import Kind, Opened
 
 # " " means any run of blanks, "" lines of one cell each.
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank", "": "none"}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "blank", "": "none"}
+DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?\s*")
+# Lines at the beginning of a table that are comments, unless they are its line of names.
+COMMENTS = ("#", "%")
+# Numbers with separators or units, and dates: text, but hardly the strings to compare.
+NEARLY_NUMBERS = re.compile(
+    r"[<>~] ?[0-9.]+|[-+]?[0-9]+,[0-9]+|[-+]?[0-9]{1,3}([,' ][0-9]{3})+(\.[0-9]+)?|[-+]?[0-9.]+( ?%| [a-zA-Z]{1,4})"
+    r"|[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.]+Z?)?"
+)
 # How tables write a value that is not known; in a matrix such a cell is a missing pair.
 UNKNOWN = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
 Column = str | int
@@ -35,16 +43,35 @@ def guess_delimiter(lines: Sequence[str], extension: str) -> str:
         return "\t"
     lines = [line for line in lines[:200] if line.strip()]
     least = {sign: min(line.count(sign) for line in lines) for sign in "\t,;"}
+    if least[";"] and all(
+        DECIMAL_COMMA.fullmatch(cell) for line in lines for cell in line.strip("\r\n").split(";") if "," in cell
+    ):
+        return ";"
     most = max(least, key=lambda sign: least[sign])
     if least[most]:
         return most
     if extension == ".csv":
         return max("\t,;", key=lambda sign: (sum(line.count(sign) for line in lines), sign == ","))
-    rows = [line.split() for line in lines]
-    widths = {len(row) for row in rows}
-    below = rows[1:] or rows  # the first line may be names
-    blanks = len(widths) == 1 and widths != {1} and any(map(is_numeric, zip(*below, strict=True)))
-    return " " if blanks else ""
+    for sign in (" ", "|"):
+        rows = [line.split(sign if sign == "|" else None) for line in lines]
+        widths = {len(row) for row in rows}
+        below = rows[1:] or rows  # the first line may be names
+        if len(widths) == 1 and widths != {1} and any(map(is_numeric, zip(*below, strict=True))):
+            return sign
+    return ""
+
+
+def preface(lines: Sequence[str], extension: str) -> int:
+    """How many lines before a table are comments: those that begin as such and have not as many cells as its rows."""
+    begun = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith(COMMENTS)), len(lines))
+    if not begun or begun == len(lines):
+        return 0
+    delimiter = guess_delimiter(lines[begun:], extension)
+
+    def width(line: str) -> int:
+        return len(line.split(delimiter or None) if delimiter in ("", " ") else line.split(delimiter))
+
+    return begun - (width(lines[begun - 1]) == width(lines[begun]) and bool(delimiter))
 
 
 def split_rows(lines: Iterable[str], delimiter: str, name: str, *, comments: bool = False) -> Iterator[Row]:
@@ -71,6 +98,18 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str, *, comments: boo
             yield number, cells
 
 
+def rows_of(opened: Opened, lines: Iterable[str], delimiter: str, *, comments: bool = False) -> Iterator[Row]:
+    """`split_rows` of lines of a table, without its preface, and with points for decimal commas."""
+    if opened.preface:
+        lines = ("\n" if k < opened.preface else line for k, line in enumerate(lines))
+    rows = split_rows(lines, delimiter, opened.name, comments=comments)
+    if not opened.decimal_comma:
+        return rows
+    return (
+        (k, [cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell for cell in cells]) for k, cells in rows
+    )
+
+
 def _quoted(lines: Iterator[str], delimiter: str, name: str, number: int) -> list[str]:
     """One row with quoted cells, which may continue over several lines."""
     try:
@@ -86,7 +125,7 @@ def data_rows(
     opened: Opened, delimiter: str, encoding: str, *, header: bool, width: int, comments: bool = False
 ) -> Iterator[Row]:
     """The rows after the line of names, if there is one; ValueError for the first that does not have `width` cells."""
-    rows = split_rows(opened.lines(encoding), delimiter, opened.name, comments=comments)
+    rows = rows_of(opened, opened.lines(encoding), delimiter, comments=comments)
     if header:
         next(rows, None)
     for line, cells in rows:
@@ -103,7 +142,7 @@ def data_rows(
 
 def sample_rows(opened: Opened, delimiter: str, encoding: str, *, comments: bool = False) -> list[list[str]]:
     """The cells of the first lines, for guesses."""
-    sample = split_rows(opened.sample(encoding), delimiter, opened.name, comments=comments)
+    sample = rows_of(opened, opened.sample(encoding), delimiter, comments=comments)
     rows = []
     for line, cells in sample:
         if len(cells) > opened.limits.columns:
@@ -266,6 +305,12 @@ class _Chooser:
         # Text whose values repeat.
         self.categories = [not number and 2 * len(set(each)) <= len(each)
                            for number, each in zip(self.numeric, known, strict=True)]  # fmt: skip
+        # A cell of a column of nothing but numbers with separators or units, or dates.
+        self.nearly = [
+            next(iter(each), None) if all(NEARLY_NUMBERS.fullmatch(cell.strip()) for cell in each) else None
+            for each in known
+        ]
+        self.n_rows = len(data)
         self.notes: list[str] = []
 
     def layout(self, asked: TableOptions) -> Layout:
@@ -343,6 +388,13 @@ class _Chooser:
 
     def only_text(self, rest: Sequence[int]) -> int:
         texts = [k for k in rest if not self.numeric[k]] or (list(rest) if len(rest) == 1 else [])
+        if len(texts) > 1 and self.n_rows == 1:
+            raise ValueError(f"{self.name} holds a line of names and no rows after it; check that the file is whole.")
+        if len(texts) == 1 and self.nearly[texts[0]] is not None and len(self.numeric) > 1:
+            raise ValueError(
+                f"{self.name}: {self.title(texts[0])} holds {self.nearly[texts[0]]!r}, which is no plain number; write "
+                "numbers without separators and units, or, if these are strings to compare, pass string=NAME."
+            )
         if len(texts) != 1:
             found = f"{len(texts)} columns of text" + (f" ({', '.join(map(self.title, texts))})" if texts else "")
             raise ValueError(

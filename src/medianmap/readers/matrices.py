@@ -34,10 +34,12 @@ def read_phylip(opened: Opened, *, names: str | None = None, encoding: str = "ut
     lines = [(k, line.rstrip("\r\n")) for k, line in enumerate(opened.lines(encoding), 1) if line.strip()]
     n = _count(lines[0], opened.name)
     body = lines[1:]
+    if len(lines[0][1].split()) == 2 and body and not any(map(is_number, body[0][1].split()[1:])):
+        raise ValueError(f"{opened.name} is a PHYLIP alignment, not a matrix; write its sequences as FASTA.")
     rows = _rows(body, n, SPLITS[names], opened.name) if names else _either(body, n, opened.name)
     ids = [name for name, _ in rows]
     refuse_duplicate_ids(ids, opened.name, "row")
-    return finish(opened.name, _square([values for _, values in rows]), ids, **rules)
+    return finish(opened.name, mirrored([values for _, values in rows]), ids, **rules)
 
 
 def _count(line: Line, name: str) -> int:
@@ -126,7 +128,7 @@ def _shape(first: int, n: int) -> Callable[[int], int]:
     return lambda row: n
 
 
-def _square(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+def mirrored(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
     """D (N, N); a lower triangle is mirrored, with zeros on a missing diagonal."""
     n = len(rows)
     if len(rows[0]) == n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -30,6 +31,7 @@ HEAD_BYTES = 64 * 2**10
 HEAD_LINES = 4  # a wide matrix has few lines in its first bytes; this many are read even if they are long,
 HEAD_MOST = 16 * 2**20  # up to this size
 GZIP_MAGIC = b"\x1f\x8b"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # What a packed file may unpack to unasked: real data shrink to a twentieth at the most, bombs to a thousandth.
 UNPACKED_FREE, UNPACKED_TIMES = 256 * 2**20, 100
 DENSE_BYTES = 4 * 2**30  # a square array made in memory; beyond this (23000 points) a database is better
@@ -103,6 +105,9 @@ class Opened:
     compressed: bool
     limits: Limits = field(default_factory=Limits)
     size: int = 0  # bytes of the file, 0 of standard input
+    recoded: bool = False  # UTF-16 by its mark: stream and head are UTF-8, whatever encoding is asked for
+    preface: int = 0  # lines of comments before a table
+    decimal_comma: bool = False  # of a table
 
     @property
     def extension(self) -> str:
@@ -113,6 +118,13 @@ class Opened:
         """ValueError for text whose lines end as on old Macs: it would be read as one long line."""
         if b"\r" in self.head and b"\n" not in self.head:
             raise ValueError(f"{self.name} ends its lines with \\r only; convert them, for example: tr '\\r' '\\n'.")
+
+    def _is_utf8(self, encoding: str) -> bool:
+        return self.recoded or encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+
+    def _refuse_zero_bytes(self) -> None:
+        if b"\0" in self.head:
+            raise ValueError(f"{self.name} has zero bytes, so it is not UTF-8 text; for UTF-16 pass encoding='utf-16'.")
 
     def raw_lines(self) -> Iterator[bytes]:
         """The lines as bytes; ValueError for one that is longer than they may be."""
@@ -125,11 +137,10 @@ class Opened:
     def lines(self, encoding: str = "utf-8") -> Iterator[str]:
         """The lines with their line breaks; ValueError names the line of a byte that is not text."""
         self._refuse_lone_returns()
-        if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+        if not self._is_utf8(encoding):
             yield from self._lines_in(encoding)
             return
-        if b"\0" in self.head:
-            raise ValueError(f"{self.name} has zero bytes, so it is not UTF-8 text; for UTF-16 pass encoding='utf-16'.")
+        self._refuse_zero_bytes()
         for number, raw in enumerate(self.raw_lines(), 1):
             try:
                 line = raw.decode()
@@ -156,6 +167,9 @@ class Opened:
     def sample(self, encoding: str = "utf-8") -> list[str]:
         """The complete lines of the head, as text."""
         self._refuse_lone_returns()
+        if self._is_utf8(encoding):
+            self._refuse_zero_bytes()
+            encoding = "utf-8"
         longest = max(map(len, self.head.split(b"\n")))
         if longest > self.limits.max_length + 1:
             self.limits.refuse_length(f"{self.name}: one of its first lines", "bytes")
@@ -201,13 +215,17 @@ def _looked_at(name: str, path: Path | None, raw: BinaryIO, limits: Limits) -> I
         if compressed:
             stream = _rejoined(b"", _Unpacked(gzip.GzipFile(fileobj=stream), counted, name, limits).read)
         head = stream.read(HEAD_BYTES)
+        recoded = head.startswith(UTF16_MARKS)
+        if recoded:  # as spreadsheets save text
+            stream = _rejoined(b"", _Recoded(_rejoined(head, stream.read), name).read)
+            head = stream.read(HEAD_BYTES)
         while b"\0" not in head and head.count(b"\n") < HEAD_LINES and len(head) < HEAD_MOST:
             if not (more := stream.readline(2**20)):
                 break
             head += more
         if not head.strip():
             raise ValueError(f"{name} is empty; check that this is the right file.")
-        yield Opened(name, path, _rejoined(head, stream.read), head, compressed, limits, size)
+        yield Opened(name, path, _rejoined(head, stream.read), head, compressed, limits, size, recoded)
     except EOFError:
         raise ValueError(f"{name} is truncated: the compressed data stop before their end. Copy it again.") from None
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -238,6 +256,23 @@ class _Unpacked:
         self.done += len(data)
         self.limits.check_unpacked(self.name, self.packed.done, self.done)
         return data
+
+
+class _Recoded:
+    """file.read of UTF-16 text that gives UTF-8."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self.file, self.name, self.decoder = file, name, codecs.getincrementaldecoder("utf-16")()
+
+    def read(self, n: int) -> bytes:
+        while True:
+            data = self.file.read(n)
+            try:
+                text = self.decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{self.name} begins as UTF-16 text, but is not ({error}); copy it again.") from None
+            if text or not data:
+                return text.encode("utf-8", "surrogatepass")
 
 
 def check_archive(opened: Opened, content: bytes, what: str) -> None:
@@ -282,6 +317,8 @@ class _Rejoined(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         data = self._head.read(len(buffer)) or self._read(len(buffer))
+        if len(data) > len(buffer):  # recoded text may be longer than what was asked for
+            self._head, data = io.BytesIO(data[len(buffer) :]), data[: len(buffer)]
         buffer[: len(data)] = data
         return len(data)
 

@@ -45,6 +45,8 @@ def finish(
         D, said = _converted(D, similarity, ids, name)
         note = "; ".join(filter(None, [note, said]))
     D = D if D.dtype.kind == "f" else D.astype(np.float64)
+    if symmetric is None and (lower := _one_triangle(D)) is not None:
+        D, note = lower, "; ".join(filter(None, [note, "one triangle is empty; the other is mirrored"]))
     D = _filled(D, missing, symmetric, ids, name)
     if symmetrize is not None:
         D = SYMMETRIZE[symmetrize](D, D.T)
@@ -63,6 +65,16 @@ def _converted(
         assert D is not None
         return D, said
     return by_function(similarity, S.astype(np.float64), ids, name=name), ""
+
+
+def _one_triangle(D: NDArray[Any]) -> NDArray[Any] | None:
+    """D whole again, where one triangle of three points or more holds nothing and the other everything."""
+    gaps = np.isnan(D)
+    upper = np.triu(np.ones(D.shape, bool), 1)
+    for empty in (upper, upper.T):
+        if len(D) > 2 and gaps[empty].all() and not gaps[empty.T].any():
+            return np.where(empty, D.T, D)
+    return None
 
 
 def _filled(

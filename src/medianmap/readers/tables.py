@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +14,11 @@ from ..sources.squares import judge_square
 from ..utils.checks import refuse_duplicate_ids
 from . import columns as text
 from .arrays import refuse_not_square, square_kind
+from .matrices import mirrored
 from .records import Kind, Matrix, Opened, Record, Records, collect, numbered_ids
 from .sequences import letter_check
 from .similarity import RULE_OPTIONS, finish
 
-DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
 KINDS = (None, "strings", "vectors", "series", "table", "matrix", "similarity")
 Sample = list[list[str]]
 
@@ -27,32 +26,37 @@ Sample = list[list[str]]
 def read_table(opened: Opened, **options: Any) -> Records | Matrix:
     """A whole table. Without `kind` a square of numbers with a zero diagonal or equal names is a matrix."""
     rules = {name: options.pop(name) for name in RULE_OPTIONS if name in options}
-    asked, sample = _look(opened, options)
+    opened, asked, sample, said = _look(opened, options)
     if rules and asked.kind is None and not asked.names_columns:  # rules are for matrices alone
         asked = replace(asked, kind="matrix")
+    if asked.kind in (None, "matrix") and not asked.names_columns and is_triangle(sample):
+        return read_triangle(opened, sample, asked, rules, said)
     is_numbers = asked.kind in (None, "vectors") and not asked.names_columns and is_grid(sample, asked.header)
     if asked.kind in ("matrix", "similarity") or is_numbers:
-        return read_grid(opened, sample, asked, rules)
+        found = read_grid(opened, sample, asked, rules)
+        return replace(found, note="; ".join(filter(None, (said, found.note))))
     if rules:
         raise ValueError(f"{opened.name} is read as records; drop {next(iter(rules))}, or pass kind='matrix'.")
     records, kind, columns, note = _stream(opened, asked, sample)
-    return collect(records, kind, opened, columns, note)
+    return collect(records, kind, opened, columns, "; ".join(filter(None, (said, note))))
 
 
 def iter_table(opened: Opened, **options: Any) -> Iterator[Record]:
     """The rows of a table one by one; the first lines decide which column is what."""
-    asked, sample = _look(opened, options)
+    opened, asked, sample, _ = _look(opened, options)
     if asked.kind in ("matrix", "similarity"):
         raise ValueError(f"{opened.name}: a matrix cannot be read as a stream of records; read it as a whole.")
     return _stream(opened, asked, sample)[0]
 
 
-def _look(opened: Opened, options: dict[str, Any]) -> tuple[text.TableOptions, Sample]:
-    """What was asked, with the delimiter, and the cells of the first lines."""
+def _look(opened: Opened, options: dict[str, Any]) -> tuple[Opened, text.TableOptions, Sample, str]:
+    """How the file writes a table, what was asked, with the delimiter, the cells of the first lines, and a note."""
     encoding = options.get("encoding", "utf-8")
-    delimiter = options.get("delimiter")
+    delimiter, lines, note = options.get("delimiter"), opened.sample(encoding), ""
     if delimiter is None:
-        delimiter = text.guess_delimiter(opened.sample(encoding), opened.extension)
+        before = text.preface(lines, opened.extension)
+        opened = replace(opened, preface=before)
+        delimiter = text.guess_delimiter(lines[before:], opened.extension)
     asked = text.TableOptions(**{**options, "delimiter": text.check_delimiter(delimiter)})
     if asked.kind not in KINDS:
         raise ValueError(f"kind is {asked.kind!r}; choose one of {', '.join(repr(k) for k in KINDS if k)}.")
@@ -60,13 +64,11 @@ def _look(opened: Opened, options: dict[str, Any]) -> tuple[text.TableOptions, S
         asked = replace(asked, header=False)
     sample = text.sample_rows(opened, delimiter, encoding)
     if delimiter == ";" and asked.kind != "strings" and asked.string is None:
-        comma = next((cell for row in sample for cell in row if DECIMAL_COMMA.fullmatch(cell)), None)
-        if comma is not None:
-            raise ValueError(
-                f"{opened.name} writes {comma!r} with a decimal comma; write decimals with a point, "
-                "or, if these are strings, pass string=NAME of their column."
-            )
-    return asked, sample
+        opened = replace(opened, decimal_comma=True)
+        with_points = text.sample_rows(opened, delimiter, encoding)
+        if with_points != sample:
+            sample, note = with_points, "decimal commas read as points"
+    return opened, asked, sample, note
 
 
 def _stream(
@@ -134,7 +136,7 @@ def _iter_series(opened: Opened, asked: text.TableOptions, sample: Sample) -> It
         None if which is None else text.find_column(which, names, width, opened.name, what)
         for which, what in ((0 if named else asked.id, "id"), (asked.label, "label"))
     )
-    rows = text.split_rows(opened.lines(asked.encoding), asked.delimiter, opened.name)
+    rows = text.rows_of(opened, opened.lines(asked.encoding), asked.delimiter)
     if names is not None:
         next(rows)
     for k, (line, cells) in enumerate(rows):
@@ -171,6 +173,41 @@ def is_grid(rows: Sequence[Sequence[str]], header: bool | None) -> bool:
     if names and (names[0].lower() in text.LABEL_NAMES or any(title.lower() in text.KNOWN for title in names[1:])):
         return False
     return len(set(firsts)) == len(firsts) or not text.is_text(firsts)
+
+
+def is_triangle(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the sampled rows grow by one number each, after a name or not, as those of a lower triangle do."""
+    widths = [len(row) for row in rows]
+    return (
+        len(rows) > 2
+        and widths[0] <= 2
+        and widths == [*range(widths[0], widths[0] + len(rows))]
+        and all(text.is_number(cell) for row in rows for cell in row[1:])
+    )
+
+
+def read_triangle(opened: Opened, sample: Sample, asked: text.TableOptions, rules: dict[str, Any], note: str) -> Matrix:
+    """A lower triangle, mirrored; with or without names, a diagonal, and the first row, which then is empty."""
+    name = opened.name
+    named = len(sample[0]) == 2 or text.is_text([row[0] for row in sample])
+    ids: list[str] = []
+    values: list[list[float]] = []
+    for line, cells in text.rows_of(opened, opened.lines(asked.encoding), asked.delimiter):
+        need = len(sample[0]) + len(values)
+        if len(cells) != need:
+            raise ValueError(
+                f"{name}: line {line} has {len(cells)} columns where {need} are expected, one more than in the line "
+                "before, as in a lower triangle; complete or remove it."
+            )
+        opened.limits.check_objects(name, len(values) + 1)
+        ids.append(cells[0].strip())
+        values.append(text.numbers(cells[named:], line, range(named, need), None, name))
+    if named:
+        refuse_duplicate_ids(ids, name, "row")
+    elif any(row[-1] != 0 for row in values):  # no diagonal: the first line is of the second point
+        values = [[], *values]
+    said = "; ".join(filter(None, (note, "a lower triangle, mirrored")))
+    return finish(name, mirrored(values), ids if named else None, note=said, **rules)
 
 
 def read_grid(
