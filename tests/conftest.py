@@ -21,6 +21,10 @@ settings.load_profile("medianmap")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Dask's workers fork from a process that has the libraries loaded, as far as Dask's own configuration allows it.
+if hasattr(os, "fork"):
+    os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
+
 
 @pytest.fixture
 def shared_data() -> Path:

@@ -1,7 +1,7 @@
-"""Small deliberate breaks of a source file: every place where an operator, a number or a statement could be another one.
+"""Small deliberate breaks of a source file: every place where an operator, number or statement could be another one.
 
 A mutant is a piece of text in the place of another, on the same lines, so that all other lines keep their numbers.
-Left alone is what says something and decides nothing: annotations, decorators, texts, log messages, the words of errors.
+Left alone is what decides nothing: annotations, decorators, texts, log messages, the words of errors.
 """
 
 from __future__ import annotations
@@ -115,7 +115,11 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
         return
     skipped: list[ast.AST | None] = []
     if isinstance(node, ast.FunctionDef):
-        skipped = [*node.decorator_list, node.returns, *(arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg))]
+        skipped = [
+            *node.decorator_list,
+            node.returns,
+            *(arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)),
+        ]
     if isinstance(node, ast.ClassDef):
         skipped = [*node.decorator_list, *node.bases, *node.keywords]
     for child in ast.iter_child_nodes(node):
@@ -165,7 +169,7 @@ def _others(node: ast.AST) -> Iterator[str]:
             yield NAMES[node.id]
         case ast.Call(keywords=[*_, last]) if last.arg is not None and not isinstance(node.func, ast.Name):
             yield with_(keywords=node.keywords[:-1])[1:-1]
-        case ast.Return() if node.value is not None and not ast.unparse(node.value) == "None":
+        case ast.Return() if node.value is not None and ast.unparse(node.value) != "None":
             yield "return None"
         case ast.Continue() | ast.Break():
             yield "pass"

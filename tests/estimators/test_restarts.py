@@ -45,6 +45,16 @@ def test_the_best_of_single_runs_is_kept(family, rng):
     assert min(singles) < max(singles)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_run_is_that_of_the_weighted_error(seed, rng):
+    D, m, last = blob_distances(rng, n=60, centers=8), rng.lognormal(0.0, 3.0, 60), {}
+    fitted = estimator("kmeans", 3, metric="precomputed", n_init=6, random_state=seed,
+                       on_epoch=lambda epoch: last.__setitem__(epoch.run, epoch.quantization_error))  # fmt: skip
+    fitted.fit(D, sample_weight=m)
+    assert len(last) == 6
+    assert fitted.quantization_error_ == pytest.approx(min(last.values()))
+
+
 def test_a_users_function_is_called_from_the_users_thread_in_order(rng):
     seen = []
     MedianNeuralGas(
