@@ -11,6 +11,9 @@ ENVIRONMENT := if command -v uv >/dev/null 2>&1; \
 INSTALL := install() { if command -v uv >/dev/null 2>&1; \
   then uv pip install --quiet --python .venv "$$@"; else $(BIN)/python -m pip install --quiet "$$@"; fi; }; install
 
+# Tests start many processes, and each would compile the library's Python anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test test-slow coverage mutants fuzz lint format test-oldest docs bench reproduce picture wheel dist clean help
 
 help:  ## Say what can be made

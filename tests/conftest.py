@@ -91,7 +91,7 @@ def visit(browser):
             **{"viewport": {"width": 1280, "height": 860}, "color_scheme": "light", "offline": True, **options}
         )
         opened.append(context)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(120_000)  # on a busy machine a page takes its time
         page = context.new_page()
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda error: heard.append(str(error)))

@@ -31,7 +31,7 @@ NAMED = (
     ("the slack of the bound of all fields removed", "search/bounds.py",
      "limit = min(limit, c * (1 + 3 * slack) + 3 * tiny)",
      "limit = min(limit, c)",
-     "tests/search/test_search.py::test_near_ties_inside_the_rounding_error_are_told_apart_canonically"),
+     "tests/search/test_search.py::test_a_field_is_not_passed_over_for_what_rounding_adds_to_its_bound"),
     ("the slack of all costs at once removed", "search/frame.py",
      "close = self.C <= (least * (1 + 2 * self.slack) + 2 * self.tiny)[:, None]",
      "close = self.C <= least[:, None]",

@@ -95,6 +95,18 @@ def test_near_ties_inside_the_rounding_error_are_told_apart_canonically(search, 
     assert finder.best(0) == reference.product(weights.A, D)[0].argmin()
 
 
+@pytest.mark.parametrize("search", [name for name, each in STRATEGIES.items() if FieldWeights in each.takes])
+def test_a_field_is_not_passed_over_for_what_rounding_adds_to_its_bound(search, rng):
+    """Every point is a field: its bound is the cost of the one candidate in it, summed in another order."""
+    n = 60
+    weights = FieldWeights(np.ones((n, n)), np.arange(n), np.ones(n))
+    for _ in range(10):
+        terms = rng.choice([0.1, 0.2, 0.3], n)
+        D = np.array([rng.permutation(terms) for _ in range(n)]).T
+        finder = make_search(search, DenseSource(D, symmetric=False))(weights, np.arange(n))
+        assert finder.best(0) == reference.product(weights.A[:1], D)[0].argmin()
+
+
 def test_near_ties_are_told_apart_for_all_prototypes_at_once(rng):
     terms = rng.choice([0.1, 0.2, 0.3], 200)
     D = np.array([rng.permutation(terms) for _ in range(40)])
