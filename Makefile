@@ -13,7 +13,10 @@ ENVIRONMENT := if command -v uv >/dev/null 2>&1; \
 INSTALL := install() { if command -v uv >/dev/null 2>&1; \
   then uv pip install --quiet --python .venv "$$@"; else $(BIN)/python -m pip install --quiet "$$@"; fi; }; install
 
-.PHONY: demo test fuzz lint format test-oldest docs bench reproduce picture wheel dist clean help
+# Tests start many processes, and each would compile the library's Python anew.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: demo test test-slow coverage mutants fuzz lint format test-oldest docs bench reproduce picture wheel dist clean help
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -43,6 +46,22 @@ demo: $(CORE)  ## Map 630 globins by their alignments, print the map and write i
 
 test: $(INSTALLED)  ## Run all tests
 	$(BIN)/python -m pytest -n auto
+
+test-slow: $(INSTALLED)  ## Run all tests and print the twenty that take most processor time
+	PYTHONPATH=tests $(BIN)/python -m pytest -n auto -p support.processor_time
+
+# Compiled loops are run by Python in the second run, and only by tests that are small enough for that.
+coverage: $(INSTALLED)  ## Lines and branches that the tests run; ends with 1 below 95% of the lines of a measured folder
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -n auto
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -n auto tests/core tests/search tests/refine -m "not compiled"
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python benchmarks/covered.py
+
+COUNT ?= 300
+mutants: $(INSTALLED)  ## Break the code in COUNT=300 places, one at a time, and see whether the tests notice (hours)
+	$(BIN)/python benchmarks/mutants.py --named
+	$(BIN)/python benchmarks/mutants.py --count $(COUNT)
 
 HOURS ?= 1
 SEED ?= 1000000

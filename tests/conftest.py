@@ -21,6 +21,10 @@ settings.load_profile("medianmap")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Dask's workers fork from a process that has the libraries loaded, as far as Dask's own configuration allows it.
+if hasattr(os, "fork"):
+    os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
+
 
 @pytest.fixture
 def shared_data() -> Path:
@@ -87,7 +91,7 @@ def visit(browser):
             **{"viewport": {"width": 1280, "height": 860}, "color_scheme": "light", "offline": True, **options}
         )
         opened.append(context)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(120_000)  # on a busy machine a page takes its time
         page = context.new_page()
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda error: heard.append(str(error)))

@@ -1,7 +1,7 @@
-"""Small deliberate breaks of a source file: every place where an operator, a number or a statement could be another one.
+"""Small deliberate breaks of a source file: every place where an operator, number or statement could be another one.
 
 A mutant is a piece of text in the place of another, on the same lines, so that all other lines keep their numbers.
-Left alone is what says something and decides nothing: annotations, decorators, texts, log messages, the words of errors.
+Left alone is what decides nothing: annotations, decorators, texts, log messages, the words of errors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ OPERATORS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
 NAMES = {"min": "max", "minimum": "maximum", "argmin": "argmax", "any": "all", "ones": "zeros", "floor": "ceil",
          "cumsum": "cumprod", "flatnonzero": "argsort", "left": "right"}  # fmt: skip
@@ -115,7 +116,11 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
         return
     skipped: list[ast.AST | None] = []
     if isinstance(node, ast.FunctionDef):
-        skipped = [*node.decorator_list, node.returns, *(arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg))]
+        skipped = [
+            *node.decorator_list,
+            node.returns,
+            *(arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)),
+        ]
     if isinstance(node, ast.ClassDef):
         skipped = [*node.decorator_list, *node.bases, *node.keywords]
     for child in ast.iter_child_nodes(node):
@@ -165,7 +170,7 @@ def _others(node: ast.AST) -> Iterator[str]:
             yield NAMES[node.id]
         case ast.Call(keywords=[*_, last]) if last.arg is not None and not isinstance(node.func, ast.Name):
             yield with_(keywords=node.keywords[:-1])[1:-1]
-        case ast.Return() if node.value is not None and not ast.unparse(node.value) == "None":
+        case ast.Return() if node.value is not None and ast.unparse(node.value) != "None":
             yield "return None"
         case ast.Continue() | ast.Break():
             yield "pass"

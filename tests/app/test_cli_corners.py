@@ -152,7 +152,7 @@ def test_notes_stand_above_the_bar(here):
             seen += piece
     except OSError:  # how Linux tells that the other side is closed
         pass
-    assert process.wait(60) == 0
+    assert process.wait(300) == 0
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
     notes = re.findall(r"(?:^|[\r\n])medianmap: without --", text)
     assert len(notes) == text.count("medianmap: ") == 2

@@ -118,7 +118,7 @@ def test_ctrl_c_and_sigterm_while_dissimilarities_are_computed_and_in_training(n
     wait_for(Path("map.partial/dissimilarities.npy.journal"))
     time.sleep(0.3)
     process.send_signal(number)
-    out, err = process.communicate(timeout=180)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == code, err
     assert err.count("\n") == 1
     assert re.search(r"medianmap: stopped; .*map\.partial keeps .* run the same command again", err)
@@ -132,7 +132,7 @@ def test_ctrl_c_and_sigterm_while_dissimilarities_are_computed_and_in_training(n
         assert line, "it ended before it was trained"
         epochs += "epoch" in line
     process.send_signal(number)
-    _, err = process.communicate(timeout=180)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == code, err[-2000:]
     assert "Traceback" not in err
     assert re.search(r"medianmap: stopped; 0% of the epochs were done, and map\.partial keeps .*\n$", err)

@@ -1,5 +1,7 @@
 """Relational maps at the edges: negative values, the ends of float32, order of memory, ids; structure of such maps."""
 
+from math import fsum
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -8,9 +10,10 @@ from support.maps import METHODS, blob_distances, blobs, estimator
 from test_relational import RELATIONAL
 
 from medianmap import RelationalKMeans, RelationalNeuralGas, RelationalSOM, k_path, load, save, width_front
+from medianmap.core.field_combinations import _self_terms
 from medianmap.core.quality import medoid_silhouette
 from medianmap.core.ranks import rank_points
-from medianmap.core.spaces import RelationalSpace
+from medianmap.core.spaces import RelationalSpace, self_terms
 from medianmap.explore import prototype_dissimilarities, superclusters, two_best
 from medianmap.sources import as_dissimilarity
 
@@ -141,6 +144,18 @@ def test_a_model_file_whose_coefficients_point_nowhere_is_damaged(rng, tmp_path)
     fitted.coefficients_ = csr_array((whole.data, whole.indices, whole.indptr), shape=(3, whole.shape[1] + 5))
     with pytest.raises(ValueError, match="do not fit coefficients"):
         fitted.predict(X)
+
+
+def test_self_terms_are_summed_in_float64():
+    """In float32 a sum over many points is off from the fourth or fifth digit on, and all distances with it."""
+    n = 20_000
+    Q = np.random.default_rng(0).random((2, n)).astype(np.float32)
+    P = np.full((2, n), 1.0 / n)
+    expected = [0.5 * fsum(row.astype(float) / n) for row in Q]
+    np.testing.assert_allclose(self_terms(P, Q), expected, rtol=1e-13)
+    own = np.empty(2)
+    _self_terms(np.full((2, 1), 1.0 / n), np.zeros(n, np.intp), np.ones(n), Q, own)
+    np.testing.assert_allclose(own, expected, rtol=1e-11)
 
 
 def test_fields_of_next_to_no_weight_are_no_matter_for_float32(rng):

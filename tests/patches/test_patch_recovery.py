@@ -3,14 +3,13 @@
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import time
 import zipfile
 
 import numpy as np
 import pytest
 from support.extras import optional
+from support.forked import forkserver, python
 from support.maps import blobs
 
 from medianmap import (
@@ -22,17 +21,14 @@ from medianmap import (
     as_dissimilarity,
 )
 
-RUN = """
-import sys
-import numpy as np
-from medianmap import MedianKMeans, PatchClusterer
 
-words = ["".join(np.random.default_rng([5, k]).choice(list("ACGT"), 12 + k % 9)) for k in range(900)]
-km = MedianKMeans(5, metric="edit", random_state=None if sys.argv[3] == "none" else int(sys.argv[3]))
-fitted = PatchClusterer(km, patch_size=20, checkpoint=sys.argv[1], compute_labels=False).fit(iter(words))
-np.savez(sys.argv[2], places=fitted.medoid_indices_, m=fitted.multiplicities_, seen=fitted.n_samples_seen_,
-         evaluations=fitted.n_evaluations_)
-"""
+def patches_of_words(checkpoint, result):
+    """A pass whose end is written to a file; run in a process that may be killed."""
+    words = ["".join(np.random.default_rng([5, k]).choice(list("ACGT"), 12 + k % 9)) for k in range(900)]
+    km = MedianKMeans(5, metric="edit", random_state=7)
+    fitted = PatchClusterer(km, patch_size=20, checkpoint=checkpoint, compute_labels=False).fit(iter(words))
+    np.savez(result, places=fitted.medoid_indices_, m=fitted.multiplicities_, seen=fitted.n_samples_seen_,
+             evaluations=fitted.n_evaluations_)  # fmt: skip
 
 
 def outcome(path):
@@ -41,25 +37,27 @@ def outcome(path):
 
 
 def test_killed_at_random_moments_and_resumed_it_ends_the_same(tmp_path, rng):
-    command = [sys.executable, "-c", RUN]
-    subprocess.run([*command, str(tmp_path / "a"), str(tmp_path / "a.npz"), "7"], check=True)
+    patches_of_words(tmp_path / "a", tmp_path / "a.npz")
     expected = outcome(tmp_path / "a.npz")
     checkpoint, result = tmp_path / "b", tmp_path / "b.npz"
     kills = 0
     while not result.exists():
-        process = subprocess.Popen([*command, str(checkpoint), str(result), "7"])
+        process = forkserver("test_patch_recovery").Process(target=patches_of_words, args=(checkpoint, result))
+        process.start()
         if kills < 6:
             before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
-            until = time.monotonic() + 60
-            while process.poll() is None and time.monotonic() < until:
+            until = time.monotonic() + 300
+            while process.is_alive() and time.monotonic() < until:
                 if checkpoint.exists() and checkpoint.stat().st_mtime_ns != before:
                     break  # it has begun to write; now at any moment
                 time.sleep(0.002)
             time.sleep(rng.uniform(0, 0.15))
-            process.send_signal(signal.SIGKILL)
-            kills += process.wait() == -signal.SIGKILL
+            process.kill()
+            process.join()
+            kills += process.exitcode == -signal.SIGKILL
         else:
-            assert process.wait(60) == 0
+            process.join(600)
+            assert process.exitcode == 0
     assert kills >= 2
     assert outcome(result) == expected
 
@@ -157,8 +155,7 @@ print(PatchClusterer(km, 20, checkpoint=sys.argv[1], on_patch=stop).fit(x).medoi
 
 def test_a_function_of_the_users_own_is_known_again_in_another_process(tmp_path):
     def run(name, scale, stop):
-        command = [sys.executable, "-c", OWN_METRIC, str(tmp_path / name), str(scale), str(stop)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return python(OWN_METRIC, tmp_path / name, scale, stop)
 
     whole = run("a", 1, 0).stdout
     assert run("b", 1, 2).stdout == ""
@@ -268,6 +265,7 @@ def slow_difference(a, b):
 
 def test_a_cluster_with_a_killed_worker_gives_the_same_tree(words):
     distributed = optional("distributed")
+    forkserver("test_patch_recovery")
     x = np.random.default_rng(3).normal(size=240).tolist()
     km = MedianKMeans(3, metric=slow_difference, random_state=2)
     expected = PatchClusterer(km, patch_size=20, merge="tree", compute_labels=False).fit(x)
@@ -289,7 +287,7 @@ def test_a_cluster_with_a_killed_worker_gives_the_same_tree(words):
             km, patch_size=20, merge="tree", compute_labels=False, client=client, on_patch=kill_one
         ).fit(x)
         assert len(victims) == 1
-        client.wait_for_workers(2, timeout=120)  # the one in the victim's place may still be starting
+        client.wait_for_workers(2, timeout=300)  # the one in the victim's place may still be starting
         assert victims[0] not in client.run(os.getpid).values()
 
         def kill_all(record):

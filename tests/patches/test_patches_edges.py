@@ -24,6 +24,9 @@ from medianmap import (
     load,
     save,
 )
+from medianmap.patches.one_patch import _start, seed_of
+from medianmap.patches.points import Prototypes
+from medianmap.sources import DenseSource
 
 
 def km(K=5, **params):
@@ -337,3 +340,20 @@ def test_a_budget_that_ends_before_any_point_that_counts(rng):
         patches = PatchClusterer(km(), 50, merge=merge, n_jobs=n_jobs, max_evaluations=1)
         with pytest.raises(ValueError, match="the number of prototypes = 5 exceeds n_samples = 0"):
             patches.fit(rng.normal(size=(300, 2)), sample_weight=m)
+
+
+def test_a_new_point_near_a_dead_prototype_takes_its_place():
+    """It starts from the new point nearest to the standing prototype that the dead one is nearest to."""
+    places, new = np.array([0.0, 9.5, 10.0]), np.array([0.4, 10.3, 5.0])
+    before = Prototypes(
+        np.arange(3), np.arange(3), np.array([1.0, 0.0, 2.0]), np.abs(np.subtract.outer(places, places)),
+        np.empty((3, 0)),
+    )  # fmt: skip
+    x = np.concatenate([places[[0, 2]], new])
+    data = DenseSource(np.abs(np.subtract.outer(x, x)), symmetric=True)
+    assert _start(before, data, MedianKMeans(3)).prototypes.tolist() == [0, 3, 1]
+
+
+def test_every_task_of_a_tree_has_a_seed_of_its_own():
+    seeds = {seed_of(seed, level, number) for seed in range(3) for level in range(4) for number in range(40)}
+    assert len(seeds) == 3 * 4 * 40

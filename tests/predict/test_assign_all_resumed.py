@@ -1,7 +1,6 @@
 """assign_all stopped, killed, on a full disk, among files of others: the same file in the end, and nothing lost."""
 
 import errno
-import multiprocessing
 import random
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.assigned import NAMES, WORDS, check, folder
 from support.extras import optional
+from support.forked import forkserver
 from support.maps import blob_distances
 
 from medianmap import MedianKMeans, PrototypeClassifier, as_dissimilarity, load, save
@@ -68,10 +68,7 @@ def test_a_run_killed_at_random_points_and_resumed_gives_the_same_file_to_the_la
     whole, killed = tmp_path / f"whole.{ending}", tmp_path / f"killed.{ending}"
     assign_all(slow_model(), words_slowly(), whole, block=20)
     killed.write_bytes(b"an earlier file")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        ["medianmap.predict.assign_all", "medianmap.metrics.edit", "test_assign_all_resumed"]
-    )
+    context = forkserver("test_assign_all_resumed")
     moments, kills = random.Random(), 0
     while True:
         process = context.Process(target=assign_slowly, args=(killed,))

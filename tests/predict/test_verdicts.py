@@ -165,6 +165,7 @@ def test_no_more_than_one_in_twenty_is_flagged(rng):
     assert (points["ratio"] >= 0.9).mean() > 0.3
     assert told["border"].sum() == 20
     assert told["border_score"][told["border"]].min() >= told["border_score"][~told["border"]].max()
+    assert sorted(border_points(points)["point"]) == np.flatnonzero(told["border"]).tolist()
 
 
 def table(path):

@@ -11,7 +11,7 @@ from support.strategies import cases, matrix
 
 from medianmap.core.neighborhood import make_lattice
 from medianmap.core.quality import topographic_error
-from medianmap.refine import candidates, descent, refine_som, swap_medoids
+from medianmap.refine import candidates, descent, refine_som, som_swaps, swap_medoids
 from medianmap.refine.arrangement import best_arrangement
 from medianmap.refine.candidates import Block
 from medianmap.refine.map_cost import MapState
@@ -227,6 +227,23 @@ def test_kicks_are_never_worse(rng):
     ]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] < costs[0]
+
+
+def test_the_swaps_of_kicks_that_paid_are_counted(rng, monkeypatch):
+    D, ended, own = rng.random((90, 90)) * (1 - np.eye(90)), [], som_swaps._moved
+
+    def moved(candidates, order, state, *more):
+        swaps, converged = own(candidates, order, state, *more)
+        ended.append((state.cost, swaps))
+        return swaps, converged
+
+    monkeypatch.setattr(som_swaps, "_moved", moved)
+    result = refine_som(D, np.arange(8), make_lattice((2, 4)), kicks=6)
+    (least, total), *kicked = ended
+    for reached, swaps in kicked:
+        if reached < least:
+            least, total = reached, total + swaps
+    assert result.n_swaps == total > ended[0][1]
 
 
 @pytest.mark.parametrize("periodic", [False, True])

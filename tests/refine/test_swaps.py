@@ -13,6 +13,7 @@ from medianmap import MedianKMeans, MedianSOM, PrototypeClassifier, reference
 from medianmap.core.neighborhood import make_lattice
 from medianmap.estimators.fit import as_generator, own_generators
 from medianmap.refine import candidates, descent, refine_som, swap_medoids, swap_starts
+from medianmap.refine.swap_kernels import two_nearest
 from medianmap.sources import DenseSource, as_dissimilarity
 
 
@@ -392,3 +393,32 @@ def test_generators_of_their_own_are_those_of_four_numbers_each():
     expected = [np.random.default_rng(other.integers(2**63, size=4)).random() for _ in range(20)]
     assert [each.random() for each in own_generators(one, 20)] == expected
     assert one.random() == other.random()
+
+
+@pytest.mark.filterwarnings("ignore:The diagonal")
+@pytest.mark.parametrize("K", [1, 2, 5])
+def test_no_swap_is_made_for_what_rounding_adds(K, rng):
+    """All candidates have the same terms in other orders, so that their sums differ in the last bits alone."""
+    terms = rng.choice([0.1, 0.2, 0.3], 120)
+    D = np.array([rng.permutation(terms) for _ in range(120)]).T + 0.0
+    losses = []
+    for most in range(60):
+        swapped = swap_medoids(D, np.arange(K), max_swaps=most)
+        losses.append(np.cumsum(D[:, swapped.medoids].min(axis=1))[-1])  # in the order in which losses are compared
+        if swapped.n_swaps < most:
+            break
+    else:
+        raise AssertionError("no end")
+    made = losses[: swapped.n_swaps + 1]
+    assert made == sorted(set(made), reverse=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_two_nearest_are_the_lowest_on_ties(dtype, rng):
+    C = rng.integers(0, 3, (6, 2000)).astype(dtype)
+    near, far = np.full(2000, np.inf, dtype), np.full(2000, np.inf, dtype)
+    first, second = np.full(2000, -1, np.int32), np.full(2000, -1, np.int32)
+    two_nearest(C, first, second, near, far)
+    order = np.argsort(C, axis=0, kind="stable")
+    np.testing.assert_array_equal([first, second], order[:2])
+    np.testing.assert_array_equal([near, far], np.sort(C, axis=0)[:2])

@@ -20,7 +20,7 @@ def crowd():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("medianmap.estimators.base.MAX_SETTLING", 0)
         once = {"n_epochs": 1, "sigma_start": 0.01, "sigma_end": 0.01, "init": X[:2000]}
-        models = {"lattice": BatchSOM((40, 50), **once), "graph": BatchNeuralGas(2000, **once)}
+        models = {"lattice": BatchSOM((40, 50), arrange=False, **once), "graph": BatchNeuralGas(2000, **once)}
         for model in models.values():
             model.fit(X[:2000])
     ids = [f"sp|Q{i:06d}|PROT{i % 977:03d}_HUMAN" for i in range(len(X))]

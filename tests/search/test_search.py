@@ -12,7 +12,7 @@ from medianmap import MedianNeuralGas, MedianSOM, reference
 from medianmap.core.neighborhood import h
 from medianmap.search import STRATEGIES, make_search
 from medianmap.search.canonical import LANES, canonical_costs
-from medianmap.search.frame import FieldWeights, RankWeights
+from medianmap.search.frame import FieldWeights, RankWeights, Screened
 from medianmap.sources import CondensedSource, DenseSource, base
 
 SCALES = (1.0, 1e12, 1e-290, 1e-310)
@@ -93,6 +93,27 @@ def test_near_ties_inside_the_rounding_error_are_told_apart_canonically(search, 
         weights = RankWeights(np.tile(np.arange(K, dtype=np.int32)[:, None], n), np.ones(K), np.ones(n))
     finder = make_search(search, DenseSource(D, symmetric=False))(weights, np.arange(K))
     assert finder.best(0) == reference.product(weights.A, D)[0].argmin()
+
+
+@pytest.mark.parametrize("search", [name for name, each in STRATEGIES.items() if FieldWeights in each.takes])
+def test_a_field_is_not_passed_over_for_what_rounding_adds_to_its_bound(search, rng):
+    """Every point is a field: its bound is the cost of the one candidate in it, summed in another order."""
+    n = 60
+    weights = FieldWeights(np.ones((n, n)), np.arange(n), np.ones(n))
+    for _ in range(10):
+        terms = rng.choice([0.1, 0.2, 0.3], n)
+        D = np.array([rng.permutation(terms) for _ in range(n)]).T
+        finder = make_search(search, DenseSource(D, symmetric=False))(weights, np.arange(n))
+        assert finder.best(0) == reference.product(weights.A[:1], D)[0].argmin()
+
+
+def test_near_ties_are_told_apart_for_all_prototypes_at_once(rng):
+    terms = rng.choice([0.1, 0.2, 0.3], 200)
+    D = np.array([rng.permutation(terms) for _ in range(40)])
+    A = rng.choice([1.0, 2.0], (5, 1)) * np.ones(200)
+    C = A[:, ::-1].copy() @ D[:, ::-1].T.copy()  # the same terms in another order than the canonical one
+    found = Screened(A.__getitem__, DenseSource(np.ascontiguousarray(D.T), symmetric=False), C, 0).best_of_all()
+    np.testing.assert_array_equal(found, reference.product(A, D.T).argmin(axis=1))
 
 
 def test_the_lowest_index_wins_and_taken_candidates_are_passed_over():

@@ -1,7 +1,6 @@
 """All pairs: the right numbers, half the work, and a file that no kill, full disk or wrong data can spoil."""
 
 import json
-import multiprocessing
 import os
 import random
 import re
@@ -18,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from support.forked import forkserver
 
 from medianmap import as_dissimilarity
 from medianmap.sources import all_pairs as allpairs
@@ -118,8 +118,7 @@ def test_a_run_killed_at_random_points_and_resumed_gives_the_same_file_to_the_la
     n = 250
     whole, killed = tmp_path / "whole.npy", tmp_path / "killed.npy"
     all_pairs(vectors(n), slow_gap, whole)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["medianmap.sources.all_pairs", "medianmap.metrics.registry", "test_allpairs"])
+    context = forkserver("test_allpairs")
     moments = random.Random()
     kills = 0
     while True:
@@ -142,6 +141,19 @@ def test_a_run_killed_at_random_points_and_resumed_gives_the_same_file_to_the_la
     assert killed.read_bytes() == whole.read_bytes()
     assert folder(tmp_path) == ["killed.npy", "killed.npy.json", "whole.npy", "whole.npy.json"]
     assert (tmp_path / "killed.npy.json").read_bytes() == (tmp_path / "whole.npy.json").read_bytes()
+
+
+def test_dissimilarities_are_on_the_disk_before_the_journal_vouches_for_them(tmp_path, monkeypatch):
+    """Each time the matrix is made safe, the journal has a line for every time before, its first line not counted."""
+    lines, own = [], np.memmap.flush
+
+    def flush(matrix):
+        lines.append(len((tmp_path / "D.npy.journal").read_text().splitlines()) - 1)
+        own(matrix)
+
+    monkeypatch.setattr(np.memmap, "flush", flush)
+    all_pairs(vectors(60), "cityblock", tmp_path / "D.npy")
+    assert lines == [*range(max(1, len(lines)))]
 
 
 class Stop(Exception):
@@ -285,11 +297,11 @@ def test_ctrl_c_says_how_to_go_on_and_keeps_what_is_done(tmp_path):
     command = [sys.executable, "-c", INTERRUPTED, tmp_path / "D.npy"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
-    journal, deadline = tmp_path / "D.npy.journal", time.monotonic() + 60
+    journal, deadline = tmp_path / "D.npy.journal", time.monotonic() + 300
     while time.monotonic() < deadline and not (journal.exists() and journal.read_text().count("\n") >= 2):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=300)
     assert "% of" in stderr
     assert re.search(r"D.npy is computed and kept.*again", stderr)
     lines = journal.read_text().splitlines()

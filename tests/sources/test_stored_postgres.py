@@ -186,7 +186,7 @@ def test_a_server_that_stops_is_one_sentence_and_no_half_block(server, execute, 
         stop()
     with ThreadPoolExecutor(1) as other:
         reading = other.submit(source.block, ALL, ALL)
-        failed = reading.exception(timeout=120)
+        failed = reading.exception(timeout=300)
     if failed is None:  # the whole answer was there already
         np.testing.assert_array_equal(reading.result(), D)
     else:

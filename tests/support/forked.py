@@ -1,19 +1,21 @@
-"""Commands in processes of their own that begin with the libraries loaded: importing them takes longer than most commands.
+"""Commands in processes of their own that begin with the libraries loaded, which takes longer than most commands.
 
-A process that has made one small map, so that all is loaded, forks for each of them. Where there is no fork, each starts
-anew. What is about the start itself is tested with processes from scratch.
+A process that has made one small map, so that all is loaded, forks for each of them. Where there is no fork, each
+starts anew. What is about the start itself is tested with processes from scratch.
 """
 
 from __future__ import annotations
 
 import atexit
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 SERVER = """
 import atexit, gc, json, os, sys, tempfile
@@ -88,6 +90,18 @@ def medianmap(*args: object, cwd: str | Path, **env: str) -> subprocess.Complete
     if not hasattr(os, "fork"):
         return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=around)
     return _forked({"args": given, "cwd": str(cwd), "env": around}, command)
+
+
+def forkserver(module: str) -> Any:
+    """multiprocessing whose processes begin with the libraries loaded, and the test module of that name.
+
+    There is one such server in a process of tests, so that all tests name the same libraries.
+    """
+    context = multiprocessing.get_context("forkserver")
+    libraries = ["medianmap.predict.assign_all", "medianmap.metrics.edit", "medianmap.sources.all_pairs",
+                 "medianmap.patches.clusterer", "medianmap.refine", "distributed"]  # fmt: skip
+    context.set_forkserver_preload([*libraries, module])
+    return context
 
 
 def python(code: str, *args: object, cwd: str | Path = ".") -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,7 @@ from medianmap.report import report
 
 def until(page, true):
     """Wait for an expression to hold; the policy of the page forbids the browser's own way to wait for one."""
-    for _ in range(300):
+    for _ in range(2400):
         if page.evaluate(true):
             return
         page.wait_for_timeout(50)

@@ -148,15 +148,27 @@ def test_every_loop_of_the_package_is_declared_in_one_way():
     assert [path.name for path in found] == ["kernels.py"]
 
 
-def test_the_usual_fits_leave_nothing_to_compile():
-    """Neither to compile nor to read from disk; in a process of its own, where no other test has used a loop."""
+def test_compile_leaves_nothing_to_compile_for_the_usual_fits():
+    """Neither to compile nor to read from disk; in a process of its own, where no other test has used a loop.
+
+    The command is the example of its own help, which no other test runs.
+    """
     code = """
+        import contextlib, sys
+        import click
         import numpy as np
         from medianmap import MedianKMeans, MedianNeuralGas, MedianSOM, RelationalNeuralGas
-        from medianmap.app.warm import clouds, warm
+        from medianmap.app.main import cli, main
+        from medianmap.app.warm import clouds
         from medianmap.utils.kernels import KERNELS
 
-        warm()
+        with click.Context(cli) as context:
+            assert cli.get_command(context, "compile").help.split("Example: ")[1].strip() == "medianmap compile"
+        with contextlib.redirect_stdout(sys.stderr):
+            try:
+                main(["compile"])
+            except SystemExit as end:
+                assert not end.code, end.code
         known = {loop: set(loop.overloads) for loop in KERNELS}
         for n, K in ((30, 12), (60, 3), (200, 10), (500, 40), (630, 120), (1200, 30)):
             D = clouds(n)[1]
@@ -171,5 +183,6 @@ def test_the_usual_fits_leave_nothing_to_compile():
             for types in set(loop.overloads) - known.get(loop, set()):
                 print(loop.py_func.__name__, types)
         """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     assert done.stdout == ""

@@ -1,10 +1,12 @@
 """The journal under every file that survives being killed, and the text that grows."""
 
 import json
+import os
 from functools import partial
 
 import pytest
 
+from medianmap.utils import resumable
 from medianmap.utils.resumable import difference, growing_text, journal, journal_path
 
 ABOUT = {"kind": "counts", "data": "abc", "size": 3}
@@ -87,3 +89,22 @@ def test_a_text_counts_what_is_vouched_for(path):
         assert path.exists() != stopped
     assert path.read_text() == "head\n0\n1\n2\n"
     assert [each.name for each in path.parent.iterdir()] == ["out.txt"]
+
+
+def test_bytes_are_on_the_disk_before_the_journal_vouches_for_them(path, monkeypatch):
+    """What is made safe, in order: the text while the journal says nothing of it, then the journal with its line."""
+    safe, own = [], os.fsync
+
+    def fsync(handle):
+        name = next(p.suffix for p in path.parent.iterdir() if p.stat().st_ino == os.fstat(handle).st_ino)
+        safe.append((name, journal_path(path).read_text().count("s0")))
+        own(handle)
+
+    monkeypatch.setattr(resumable.os, "fsync", fsync)
+    with growing_text(path) as text:
+        text.open(ABOUT, b"head\n", True, same)
+        safe.clear()
+        text.append(b"0\n", 1, "s0")
+        text.vouch()
+        assert safe == [(".part", 0), (".journal", 1)]
+        text.finish()

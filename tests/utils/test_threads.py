@@ -91,7 +91,7 @@ def test_work_that_is_shared_out_again_inside_does_not_wait_for_itself():
     # In a process of few threads this would never end: the test runs beside it.
     fit = threading.Thread(target=run_chunks, args=(outer, [slice(0, 1), slice(1, 2)], 2), daemon=True)
     fit.start()
-    fit.join(20)
+    fit.join(300)
     assert not fit.is_alive()
     assert sorted(done) == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
