@@ -115,11 +115,14 @@ class Opened:
             raise ValueError(f"{self.name} ends its lines with \\r only; convert them, for example: tr '\\r' '\\n'.")
 
     def raw_lines(self) -> Iterator[bytes]:
-        """The lines as bytes; ValueError for one that is longer than they may be."""
-        most = self.limits.max_length + len(b"\r\n")
+        """The lines as bytes; ValueError for one that is longer than they may be, and for blank ones without end."""
+        most, blank = self.limits.max_length + len(b"\r\n"), 0
         for number, raw in enumerate(iter(partial(self.stream.readline, most + 1), b""), 1):
             if len(raw) > most:
                 self.limits.refuse_length(f"{self.name}: line {number}", "bytes")
+            blank = blank + 1 if raw.isspace() else 0
+            if blank > self.limits.columns:
+                self.limits.refuse_length(f"{self.name}: line {number - blank}", "blank lines after it", blank - 1)
             yield raw
 
     def lines(self, encoding: str = "utf-8") -> Iterator[str]:
