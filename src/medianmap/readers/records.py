@@ -184,6 +184,12 @@ def opening(path: str | PathLike[str], limits: Limits | None = None) -> Iterator
         raise IsADirectoryError(f"{place} is a folder; give the path of a file.")
     if not place.exists():
         raise FileNotFoundError(f"There is no file {place}; check the path.")
+    if not place.is_file():  # it would be opened more than once, to look at its beginning, and would have lost that
+        what = "a pipe, which can be read only once" if place.is_fifo() else "a device"
+        raise ValueError(
+            f"{place} is {what}; write - in its place and put the data on standard input, as in: "
+            "cat FILE | medianmap fit - -o DIR"
+        )
     if place.suffix.lower() in WORKBOOKS:
         content = sheet_as_csv(place, limits)
         stream = cast(BinaryIO, io.BytesIO(content))

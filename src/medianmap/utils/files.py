@@ -45,9 +45,11 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
             os.chmod(name, 0o666 & ~umask())  # mkstemp is private; a user's file follows the user's umask
             os.replace(name, target)
-    except BaseException:
+    except BaseException as error:
         if name:
             Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk names no file
+            error.filename = os.fspath(target)
         raise
 
 

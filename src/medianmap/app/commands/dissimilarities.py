@@ -13,7 +13,7 @@ import click
 
 from ..estimates import refuse_long_work
 from ..inputs import chosen_metric, read_given
-from ..output import close, in_options, is_stdout, printed, speaking, watched
+from ..output import close, in_options, is_stdout, printed, refuse_own_input, speaking, watched
 from ..settings import option
 
 
@@ -46,6 +46,7 @@ def distances(
 
     if not is_stdout(out) and out.suffix != ".npy":
         raise ValueError(f"{out} must end in .npy: that is what is written; -o - prints a table.")
+    refuse_own_input(out, file)
     with _target(out) as target, watched():
         given = read_given(str(file), read)
         metric, params = chosen_metric(given, metric, params)

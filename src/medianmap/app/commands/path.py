@@ -10,7 +10,7 @@ import click
 
 from ..estimates import refuse_long_work
 from ..inputs import chosen_metric, read_given
-from ..output import is_stdout, note, speaking, watched
+from ..output import is_stdout, note, refuse_own_input, speaking, watched
 from ..settings import FitSettings, make_map, option
 from .pictures import drawn, picture_format
 
@@ -61,6 +61,7 @@ def path(
     format_ = "" if plot is None else picture_format(plot, "--plot")
     for each in filter(None, (out, plot)):
         check_target(each)
+        refuse_own_input(each, file)
     with watched() as watch:
         X, how = _compared(file, metric, params, read, threads)
         from ...explore.k_path import k_path  # seconds, which no refusal waits for

@@ -13,7 +13,7 @@ import click
 from ...report.plots import PICTURES, chosen_picture, plot_model
 from ..estimates import refuse_long_queries, refuse_long_work
 from ..inputs import Given, data_of
-from ..output import close, is_stdout, note, speaking, watched
+from ..output import close, is_stdout, note, refuse_own_input, speaking, watched
 from ..settings import CONFIG, model_argument, model_in, option, settings_beside, yes_option
 
 ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
@@ -52,6 +52,7 @@ def report(
         given = data_of(model, file, read, labels)
         if given is None:
             raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / CONFIG} that names a file.")
+        refuse_own_input(out, model, given.name, labels)
         for each in given.notes:
             note(each)
         page = _page(fitted, given, settings_beside(model), threads, title)
@@ -122,6 +123,7 @@ def compare(a: Path, b: Path, out: Path, labels: str | None, title: str | None, 
             if given is None:
                 said = f"there is no {path.parent / CONFIG} that names a file"
                 raise click.UsageError(f"{path}: {said}; compare folders that medianmap fit wrote.")
+            refuse_own_input(out, path, given.name, labels)
             _refuse_long(model, given, threads)
             givens.append(given)
             sides.append(Side(model, given.data, two_best(model, given.data, n_jobs=threads), name))
@@ -186,6 +188,7 @@ def plot(
     from ...utils.files import check_target
 
     format_ = picture_format(Path("picture.svg") if is_stdout(out) else out, "--out")
+    refuse_own_input(out, model, file, labels)
     if not is_stdout(out):
         check_target(out)
     fitted = load(model)

@@ -13,7 +13,7 @@ import click
 
 from ..estimates import none_too_long, refuse_long_queries
 from ..inputs import STREAMED, beyond_limits, format_in, length_of, read_as, read_options, refuse_unknown
-from ..output import close, is_stdout, shows_progress, speaking, watched
+from ..output import close, is_stdout, refuse_own_input, shows_progress, speaking, watched
 from ..settings import model_argument, option, settings_beside, spreadsheet_option, yes_option
 
 # Objects of a stream by which the time for all is estimated.
@@ -55,6 +55,7 @@ def predict(
     from ...estimators.model_file import load
     from ...predict.assign_all import assign_all, assigned_lines
 
+    refuse_own_input(out, model, file)
     fitted = load(model)
     objects, streamed = _objects(fitted, model, file, read)
     count = partial(length_of, file, streamed, read) if streamed else None

@@ -58,7 +58,8 @@ def representatives(
 
     if str(clusters) == str(file) == "-":
         raise click.UsageError("CLUSTERS and INPUT cannot both be standard input; write one of them to a file.")
-    with workshop(out, force, (*FILES, *(f"{name}.gz" for name in FILES), CONFIG)) as shop, watched():
+    every = (*FILES, *(f"{name}.gz" for name in FILES), CONFIG)
+    with workshop(out, force, every, (clusters, file)) as shop, watched():
         try:
             wanted, given = read_clusters(clusters), read_given(str(file), read)
             metric, params = chosen_metric(given, metric, params)
