@@ -180,7 +180,8 @@ class Case:
         """The folder as it is before the first run."""
         shutil.rmtree(self.work, ignore_errors=True)
         shutil.copytree(self.start, self.work)
-        (self.work.parent / "tmp").mkdir(exist_ok=True)
+        shutil.rmtree(self.work.parent / "tmp", ignore_errors=True)
+        (self.work.parent / "tmp").mkdir()
 
     def moment(self, rng: random.Random, number: int) -> Moment:
         """A random one."""
@@ -209,7 +210,8 @@ class Case:
         """After SIGTERM: one sentence, 143, and nothing but what a next run continues."""
         finished = ended.code == 0 or (ended.code == 2 and DONE in ended.err)  # it came too late
         early = ended.code == -signal.SIGTERM and not ended.err  # before the command had begun
-        if not (finished or early or (ended.code == 143 and "medianmap: " in ended.err)):
+        late = ended.code == -signal.SIGTERM and contents(self.work) == self.whole  # after it had ended
+        if not (finished or early or late or (ended.code == 143 and "medianmap: " in ended.err)):
             self.wrong.append(f"SIGTERM: exit code {ended.code}: {ended.err.strip()[-300:]}")
         if "Traceback" in ended.err:
             self.wrong.append(f"SIGTERM: {ended.err.strip()[-300:]}")

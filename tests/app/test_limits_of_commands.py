@@ -60,6 +60,57 @@ def test_hours_of_comparisons_are_begun_when_that_is_meant(here, capsys, monkeyp
     assert run("distances", "words.fasta", "--metric", "kmer", "-o", "E.npy") == 0  # takes no such table
 
 
+def test_hours_of_placing_are_begun_when_that_is_meant(here, capsys, monkeypatch):
+    assert fit("--grid", "2x2", "-o", "map") == 0
+    assert fit("--map", "kmeans", "-k", 3, "-o", "other") == 0
+    assert run("representatives", write_clusters(), "words.fasta", "--metric", "edit", "-o", "medoids") == 0
+    before = sorted(here.rglob("*"))
+    monkeypatch.setattr(estimates, "FREE_CELLS", 100.0)
+    monkeypatch.setattr(estimates, "measured_rate", lambda *given: 0.01)
+    capsys.readouterr()
+    asked = {
+        ("predict", "map/model.mmap", "words.fasta", "-o", "new.tsv"): "36 objects with 4 of the model by edit",
+        ("predict", "map/model.mmap", "words.fasta"): "36 objects with 4 of the model by edit",
+        ("report", "map/model.mmap", "-o", "page.html"): "36 objects with 4 of the model by edit",
+        ("plot", "map", "--what", "quality", "-o", "quality.svg"): "36 objects with 4 of the model by edit",
+        ("compare", "map", "other", "-o", "compared.html"): "36 objects with 4 of the model by edit",
+        ("representatives", "clusters.tsv", "words.fasta", "--metric", "edit", "-o", "again"): "36 objects by edit",
+        ("arrange", "words.fasta", "--exemplars", "clusters.tsv", "--grid", "1x3", "--metric", "edit", "-o", "laid"):
+            "36 objects by edit",
+    }  # fmt: skip
+    for command, said in asked.items():
+        assert run(*command, "--threads", "1") == 2
+        err = capsys.readouterr().err
+        assert said in err
+        assert "pass --yes to begin" in err
+    assert sorted(here.rglob("*")) == before
+    for command in asked:
+        assert run(*command, "--yes") == 0
+    assert run("plot", "map", "--what", "hits", "-o", "hits.svg") == 0  # compares nothing
+
+
+def write_clusters():
+    Path("clusters.tsv").write_text("".join(f"w{k - k % 12}\tw{k}\n" for k in range(36)))
+    return "clusters.tsv"
+
+
+def test_a_stream_is_estimated_by_its_beginning_and_its_length(here, capsys, monkeypatch):
+    assert fit("--grid", "2x2", "-o", "map") == 0
+    monkeypatch.setattr("medianmap.app.commands.predict.FIRST", 5)
+    monkeypatch.setattr(estimates, "FREE_CELLS", 3000.0)  # of 36 objects, but not of 5
+    monkeypatch.setattr(estimates, "measured_rate", lambda *given: 0.5)
+    capsys.readouterr()
+    assert run("predict", "map/model.mmap", "words.fasta", "--threads", "1", "-o", "new.tsv") == 2
+    assert "36 objects with 4" in capsys.readouterr().err
+    monkeypatch.setattr(estimates, "LONG", 50)
+    text = Path("words.fasta").read_text() + f">long acd\n{'A' * 500}\n"
+    Path("words.fasta").write_text(text)
+    monkeypatch.setattr("medianmap.app.commands.predict.length_of", lambda *given: 1)
+    assert run("predict", "map/model.mmap", "words.fasta", "--threads", "1", "-o", "new.tsv") == 2
+    assert "its 1 objects with 4 of the model" in capsys.readouterr().err
+    assert not list(here.glob("new*"))
+
+
 def test_one_pair_that_nothing_can_interrupt(here, capsys):
     """The true rate, on strings of which one pair alone takes hours."""
     Path("two.txt").write_text(f"{'ACGTT' * 1_000_000}\n{'CAGGT' * 1_000_000}\n")

@@ -66,3 +66,14 @@ def test_what_is_in_use_stays_and_so_do_files_of_others(tmp_path, scratch):
     assert out.read_text() == "slow"
     assert names(tmp_path) == sorted([*others, "out.tsv", "tmp"])
     assert names(scratch) == [f"{SCRATCH}link", f"{SCRATCH}mine"]
+
+
+def test_the_folder_for_temporary_files_is_not_tried_by_a_file(scratch, monkeypatch):
+    """Which a kill would leave under a name that nobody can recognise."""
+    monkeypatch.setattr(tempfile, "_get_default_tempdir", lambda *given: pytest.fail("it was tried"))
+    with scratch_folder() as folder:
+        assert folder.parent == scratch
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.setenv(name, str(scratch / "nowhere"))
+    with scratch_folder() as folder:
+        assert folder.parent.is_dir()

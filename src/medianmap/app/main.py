@@ -6,6 +6,7 @@ Ctrl-C, 143 SIGTERM.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Mapping
@@ -108,6 +109,7 @@ def cli() -> None:
 
 def main(args: list[str] | None = None, group: click.Group = cli, name: str = "medianmap") -> Any:
     """Run the command; a user's mistake is one sentence on stderr and exit code 2, a failure exit code 1."""
+    _open_streams()
     try:
         group.main(args, prog_name=name)
     except MISTAKES as error:
@@ -116,6 +118,13 @@ def main(args: list[str] | None = None, group: click.Group = cli, name: str = "m
         _end(str(error) or "out of memory; close other programs, or ask for less at a time.", 1)
     except OSError as error:
         _end(f"{error.filename or 'the output'}: {error.strerror}." if error.strerror else error, 1)
+
+
+def _open_streams() -> None:
+    """Put the null device where standard streams are closed: the next file would get their number, and what is said."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
 
 
 def _end(sentence: object, code: int) -> None:

@@ -171,6 +171,13 @@ def printed(name: str) -> Iterator[Path]:
             sys.stdout.buffer.flush()
 
 
+def refuse_own_input(out: Path, *given: str | Path | None) -> None:
+    """ValueError where a file that is read would be replaced by what is written."""
+    for each in given:
+        if each is not None and out.exists() and os.path.exists(each) and os.path.samefile(out, each):
+            raise ValueError(f"{out} is a file that this command reads, and would be lost; write to another.")
+
+
 # --- Progress bars
 
 # What is counted in a stage whose name does not say it.
@@ -301,6 +308,8 @@ def check_out(out: Path, force: bool) -> None:
     if str(out) == "-":
         raise ValueError("-o - means standard output, which cannot hold a folder of files; give the name of a folder.")
     _finish_delivery(out)
+    if out.is_symlink() and not out.exists():
+        raise FileNotFoundError(f"{out} is a link to a folder that is not there; create that, or give -o another name.")
     if out.is_dir():
         if any(out.iterdir()) and not force:
             holds = "holds the complete files of an earlier run" if (out / COMPLETE).exists() else "is not empty"
@@ -399,14 +408,19 @@ def _finish_delivery(out: Path) -> None:
 
 
 @contextmanager
-def workshop(out: Path, force: bool, names: Sequence[str] = FILES) -> Iterator[Workshop]:
+def workshop(
+    out: Path, force: bool, names: Sequence[str] = FILES, given: Sequence[str | Path | None] = ()
+) -> Iterator[Workshop]:
     """The workshop of a folder that may be written; at the end only what a next run can continue is left.
 
     names : all files that a run may write; those of an earlier run that this one does not write are removed.
+    given : files that it reads, which must not be among them.
     """
     from ..utils.resumable import journal
 
     check_out(out, force)
+    for name in names:
+        refuse_own_input(out / name, *given)
     shop = Workshop(out, names)
     made = [each for each in (shop.path, *shop.path.parents) if not each.exists()][-1:]  # the uppermost that is new
     with ExitStack() as held:

@@ -92,7 +92,8 @@ def run_fit(
     if scheduler is not None:
         settings = replace(settings, tree=True)
     check_settings(settings)
-    with workshop(Path(out), force) as shop, _going_on(shop, watch):
+    own = settings.input, settings.labels, settings.exemplars
+    with workshop(Path(out), force, given=own) as shop, _going_on(shop, watch):
         step("reading", 0, None)
         about = inputs.about_file(settings.input)
         if recorded and recorded.get("sha256", about.get("sha256")) != about.get("sha256"):

@@ -505,6 +505,8 @@ def make_map(settings: FitSettings, **more: Any) -> BaseMap:
 
 # --- config.toml
 
+MOST_CONFIG = 2**24  # bytes: some hundred thousand names of columns
+
 
 def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings in the file by name, each checked, and what it says of the data they were made with."""
@@ -512,8 +514,8 @@ def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if not file.is_file():
         raise FileNotFoundError(f"There is no configuration {file}; check the path given to --config.")
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        content = _toml_in(file)
+    except ValueError as error:
         raise ValueError(f"{file} is not TOML: {error}.") from None
     settings = {name: value for name, value in content.items() if name not in RECORDED}
     for name, value in settings.items():
@@ -528,11 +530,21 @@ def read_config(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return settings, recorded if isinstance(recorded, dict) else {}
 
 
+def _toml_in(file: Path) -> dict[str, Any]:
+    """The content of a file of settings; ValueError for what is none, as a stranger's may be."""
+    if file.stat().st_size > MOST_CONFIG:
+        raise ValueError(f"it has more than {MOST_CONFIG} bytes")
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def settings_beside(model: Path) -> dict[str, Any]:
     """What config.toml beside a model says, if `fit` wrote it; not where the data are if they were standard input."""
     try:
-        content = tomllib.loads((model.parent / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        content = _toml_in(model.parent / CONFIG)
+    except (OSError, ValueError):
         return {}
     versions = content.get("versions")
     if not isinstance(versions, dict) or "medianmap" not in versions or "clusters" in content:

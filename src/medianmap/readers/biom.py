@@ -29,7 +29,7 @@ def read_biom(opened: Opened) -> Records:
         check_hdf5(opened, io.BytesIO(content), "BIOM table")
     try:
         ids, columns, X = (_from_json if start == b"{" else _from_text if start == b"#" else _from_hdf5)(content)
-    except (OSError, KeyError, ValueError, IndexError, TypeError) as error:
+    except (OSError, KeyError, ValueError, IndexError, TypeError, RecursionError) as error:
         raise ValueError(
             f"{opened.name} is no whole BIOM table ({str(error).splitlines()[0]}); copy it again."
         ) from None

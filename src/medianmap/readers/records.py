@@ -127,11 +127,14 @@ class Opened:
             raise ValueError(f"{self.name} has zero bytes, so it is not UTF-8 text; for UTF-16 pass encoding='utf-16'.")
 
     def raw_lines(self) -> Iterator[bytes]:
-        """The lines as bytes; ValueError for one that is longer than they may be."""
-        most = self.limits.max_length + len(b"\r\n")
+        """The lines as bytes; ValueError for one that is longer than they may be, and for blank ones without end."""
+        most, blank = self.limits.max_length + len(b"\r\n"), 0
         for number, raw in enumerate(iter(partial(self.stream.readline, most + 1), b""), 1):
             if len(raw) > most:
                 self.limits.refuse_length(f"{self.name}: line {number}", "bytes")
+            blank = blank + 1 if raw.isspace() else 0
+            if blank > self.limits.columns:
+                self.limits.refuse_length(f"{self.name}: line {number - blank}", "blank lines after it", blank - 1)
             yield raw
 
     def lines(self, encoding: str = "utf-8") -> Iterator[str]:
@@ -195,6 +198,12 @@ def opening(path: str | PathLike[str], limits: Limits | None = None) -> Iterator
         raise IsADirectoryError(f"{place} is a folder; give the path of a file.")
     if not place.exists():
         raise FileNotFoundError(f"There is no file {place}; check the path.")
+    if not place.is_file():  # it would be opened more than once, to look at its beginning, and would have lost that
+        what = "a pipe, which can be read only once" if place.is_fifo() else "a device"
+        raise ValueError(
+            f"{place} is {what}; write - in its place and put the data on standard input, as in: "
+            "cat FILE | medianmap fit - -o DIR"
+        )
     if place.suffix.lower() in WORKBOOKS:
         content = sheet_as_csv(place, limits)
         stream = cast(BinaryIO, io.BytesIO(content))

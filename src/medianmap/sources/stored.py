@@ -112,7 +112,7 @@ def read_sidecar(path: str | PathLike[str]) -> Sidecar:
     try:
         said = json.loads(beside.read_text(encoding="utf-8"))
         sidecar = Sidecar(**{name: said[name] for name in (each.name for each in fields(Sidecar))})
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(
             f"{beside} is not the sidecar of a matrix ({type(error).__name__}: {error}); write the store again."
         ) from None

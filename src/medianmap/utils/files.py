@@ -45,9 +45,11 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
             os.chmod(name, 0o666 & ~umask())  # mkstemp is private; a user's file follows the user's umask
             os.replace(name, target)
-    except BaseException:
+    except BaseException as error:
         if name:
             Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk names no file
+            error.filename = os.fspath(target)
         raise
 
 
@@ -91,7 +93,7 @@ SCRATCH, LOCK = "medianmap-scratch-", "lock"
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A folder for files that nobody keeps; at the end it is removed, and before it those of killed processes."""
-    for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+    for left in _temporary().glob(f"{SCRATCH}*"):
         _remove_left(left)
     folder = None
     try:
@@ -105,10 +107,18 @@ def scratch_folder() -> Iterator[Path]:
                 _remove(folder)
 
 
+def _temporary() -> Path:
+    """The user's folder for temporary files; `tempfile` would try it by a file of its own, which a kill leaves."""
+    for folder in (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp"):
+        if folder and os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK):
+            return Path(folder).absolute()
+    return Path(tempfile.gettempdir())
+
+
 def _held_folder() -> tuple[Path, BinaryIO]:
     """A new folder and the lock in it, held for as long as it is open."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
+        folder = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=_temporary()))
         with suppress(FileNotFoundError):  # taken for a leftover before it was locked
             lock = (folder / LOCK).open("wb")
             locked(lock, wait=True)

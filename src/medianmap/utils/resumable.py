@@ -13,7 +13,7 @@ import json
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,7 +44,7 @@ class Journal:
         self.lines = lines[:-1]
         try:
             self.began: About = json.loads(first) if self._whole else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             self.began = {}
 
     def resumes(self, about: About, differs: Differs, remedy: str = RESTART) -> bool:
@@ -90,7 +90,7 @@ def journal(path: Path, target: Path) -> Iterator[Journal]:
     """The journal in `path` of the work in `target`, for one process at a time."""
     with refusing(target):
         file = path.open("a+b")
-    with file:
+    try:
         if not locked(file):
             raise ValueError(f"Another process is writing {target}; wait for it, or choose another name.")
         try:
@@ -98,6 +98,9 @@ def journal(path: Path, target: Path) -> Iterator[Journal]:
         finally:
             if path.exists() and not path.stat().st_size:  # nothing was begun
                 path.unlink()
+    finally:
+        with suppress(OSError):  # what a full disk did not take was said when it was vouched for
+            file.close()
 
 
 def refuse_other(target: str | os.PathLike[str], other: str, remedy: str = RESTART) -> None:

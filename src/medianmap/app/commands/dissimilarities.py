@@ -13,7 +13,7 @@ import click
 
 from ..estimates import refuse_long_work
 from ..inputs import chosen_metric, read_given
-from ..output import close, in_options, is_stdout, printed, speaking, watched
+from ..output import close, in_options, is_stdout, printed, refuse_own_input, speaking, watched
 from ..settings import option
 
 
@@ -46,6 +46,7 @@ def distances(
 
     if not is_stdout(out) and out.suffix != ".npy":
         raise ValueError(f"{out} must end in .npy: that is what is written; -o - prints a table.")
+    refuse_own_input(out, file)
     with _target(out) as target, watched():
         given = read_given(str(file), read)
         metric, params = chosen_metric(given, metric, params)
@@ -101,14 +102,18 @@ def check(
 
     Examples: medianmap check distances.npy; medianmap check hits.m8 --read similarity=normalized --read missing=1
     """
-    from ...explore.health import Finding, check_dissimilarity
     from ...sources.squares import SquareInDoubt
 
     with watched():
+        error = None
         try:
-            health = check_dissimilarity(_source(file, metric, params, read, threads), seed=seed)
-        except SquareInDoubt as error:
-            health = check_dissimilarity(_source(file, None, {}, {**read, "kind": "matrix"}, threads), seed=seed)
+            source = _source(file, metric, params, read, threads)
+        except SquareInDoubt as doubt:
+            source, error = _source(file, None, {}, {**read, "kind": "matrix"}, threads), doubt
+        from ...explore.health import Finding, check_dissimilarity  # seconds, which no refusal waits for
+
+        health = check_dissimilarity(source, seed=seed)
+        if error is not None:
             verdict = Finding("kind", "error", in_options(error), {})
             health = replace(health, findings=(verdict, *health.findings))
     click.echo(json.dumps(health.as_dict(), indent=1) if as_json else str(health))
@@ -119,14 +124,14 @@ def _source(
     file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any], threads: int | None
 ) -> Any:
     """What the file holds under the metric; a matrix in a .npy file stays on disk."""
-    from ...explore.health import COMPUTED_POINTS
-    from ...sources import as_dissimilarity
-    from ...utils.threads import n_threads
-
     given = read_given(str(file), read)
     metric, params = chosen_metric(given, metric, params)
     if given.source is not None:
         return given.source
+    from ...explore.health import COMPUTED_POINTS
+    from ...sources import as_dissimilarity
+    from ...utils.threads import n_threads
+
     pairs = min(len(given), COMPUTED_POINTS) ** 2 / 2
     refuse_long_work(given.name, given.objects, metric, params, n_threads(threads), pairs)
     return as_dissimilarity(given.objects, metric, metric_params=params, ids=given.ids, n_jobs=threads)

@@ -10,7 +10,7 @@ import click
 
 from ..estimates import refuse_long_work
 from ..inputs import chosen_metric, read_given
-from ..output import is_stdout, note, speaking, watched
+from ..output import is_stdout, note, refuse_own_input, speaking, watched
 from ..settings import FitSettings, make_map, option
 from .pictures import drawn, picture_format
 
@@ -51,7 +51,6 @@ def path(
 
     Example: medianmap path globins.fasta --metric alignment -k 2,3,4,5,6,8,10,15,20 --plot path.svg
     """
-    from ...explore.k_path import k_path
     from ...utils.files import as_tsv, check_target, write_bytes
     from ...utils.threads import followed
 
@@ -62,8 +61,11 @@ def path(
     format_ = "" if plot is None else picture_format(plot, "--plot")
     for each in filter(None, (out, plot)):
         check_target(each)
+        refuse_own_input(each, file)
     with watched() as watch:
         X, how = _compared(file, metric, params, read, threads)
+        from ...explore.k_path import k_path  # seconds, which no refusal waits for
+
         settings = FitSettings(str(file), map=kind, k=wanted[0], init="k-medoids++", n_init=starts or STARTS[kind],
                                seed=seed, **how)  # fmt: skip
         with followed(lambda *step: None):  # the bar counts fits, not the steps inside them
@@ -86,17 +88,19 @@ def _compared(
     file: Path, metric: str | None, params: Mapping[str, Any], read: Mapping[str, Any], threads: int | None
 ) -> tuple[Any, dict[str, Any]]:
     """What the maps are fitted to, and by which metric; all pairs are computed here where that saves time."""
-    from ...sources.all_pairs import all_pairs
-    from ...sources.base import fits
-    from ...utils.threads import n_threads
-
     given = read_given(str(file), read)
     metric, params = chosen_metric(given, metric, params)
     if given.source is not None:
         return given.source, {"metric": metric}
-    if given.kind == "vectors" or not fits(len(given)):
+    from ...sources.all_pairs import all_pairs
+    from ...sources.base import fits
+    from ...utils.threads import n_threads
+
+    if given.kind == "vectors":
         return given.objects, {"metric": metric, "params": params}
     refuse_long_work(given.name, given.objects, metric, params, n_threads(threads))
+    if not fits(len(given)):
+        return given.objects, {"metric": metric, "params": params}
     matrix = all_pairs(given.objects, metric, metric_params=params, ids=given.ids, n_jobs=threads)
     return matrix, {"metric": "precomputed"}
 

@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from ...report.plots import PICTURES, chosen_picture, plot_model
+from ..estimates import refuse_long_queries, refuse_long_work
 from ..inputs import Given, data_of
-from ..output import close, is_stdout, note, speaking, watched
-from ..settings import CONFIG, model_argument, model_in, option, settings_beside
+from ..output import close, is_stdout, note, refuse_own_input, speaking, watched
+from ..settings import CONFIG, model_argument, model_in, option, settings_beside, yes_option
 
 ENDINGS = (".svg", ".svg.gz", ".png", ".pdf")
 DPI = 150
@@ -28,6 +29,7 @@ DPI = 150
 @option("read")
 @click.option("--title", help="Heading of the page.")
 @option("threads")
+@yes_option
 @speaking
 def report(
     model: Path, file: str | None, out: Path, labels: str | None, read: Mapping[str, Any], title: str | None,
@@ -50,6 +52,7 @@ def report(
         given = data_of(model, file, read, labels)
         if given is None:
             raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / CONFIG} that names a file.")
+        refuse_own_input(out, model, given.name, labels)
         for each in given.notes:
             note(each)
         page = _page(fitted, given, settings_beside(model), threads, title)
@@ -63,17 +66,20 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
     from ...predict.queries import map_of
     from ...report.order import pairs_of
     from ...report.summary import MOST_COMPUTED, summarize
-    from ...utils.threads import limited
+    from ...utils.threads import limited, n_threads
     from ..run import page
 
     map_: Any = map_of(fitted)
     if map_._reads_matrix() != (given.source is not None):
         wanted = "dissimilarities" if given.source is None else "objects that a metric compares"
         raise ValueError(f"{given.name} holds {given.kind}, but the model was fitted on {wanted}; pass such a file.")
-    points = two_best(fitted, given.data, n_jobs=threads)
+    _refuse_long(fitted, given, threads)
     how, health = {}, None
     if given.source is None and hasattr(map_, "metric"):
         how = {"metric": map_.metric, "metric_params": map_.metric_params_}
+        pairs = min(len(given), MOST_COMPUTED) ** 2 / 2
+        refuse_long_work(given.name, given.objects, map_.metric, map_.metric_params_, n_threads(threads), pairs)
+    points = two_best(fitted, given.data, n_jobs=threads)
     if given.source is not None or how:  # maps of means use no dissimilarities
         with limited(1):
             health = check_dissimilarity(given.data, **how, max_points=MOST_COMPUTED)
@@ -90,6 +96,7 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
 @option("labels")
 @click.option("--title", help="Heading of the page.")
 @option("threads")
+@yes_option
 @speaking
 def compare(a: Path, b: Path, out: Path, labels: str | None, title: str | None, threads: int | None) -> None:
     """Compare two maps of the same points: one HTML page with A and B side by side, selections linked.
@@ -116,6 +123,8 @@ def compare(a: Path, b: Path, out: Path, labels: str | None, title: str | None, 
             if given is None:
                 said = f"there is no {path.parent / CONFIG} that names a file"
                 raise click.UsageError(f"{path}: {said}; compare folders that medianmap fit wrote.")
+            refuse_own_input(out, path, given.name, labels)
+            _refuse_long(model, given, threads)
             givens.append(given)
             sides.append(Side(model, given.data, two_best(model, given.data, n_jobs=threads), name))
         rows = _same_points(*givens)
@@ -161,6 +170,7 @@ def _same_points(a: Given, b: Given) -> tuple[list[int], list[int]]:
 @click.option("--dpi", type=click.IntRange(10, 1200), default=DPI, show_default=True, help="Dots per inch of a .png.")
 @option("read")
 @option("threads")
+@yes_option
 @speaking
 def plot(
     model: Path, file: str | None, what: str | None, out: Path, labels: str | None, component: str | None,
@@ -178,6 +188,7 @@ def plot(
     from ...utils.files import check_target
 
     format_ = picture_format(Path("picture.svg") if is_stdout(out) else out, "--out")
+    refuse_own_input(out, model, file, labels)
     if not is_stdout(out):
         check_target(out)
     fitted = load(model)
@@ -187,7 +198,7 @@ def plot(
         raise ValueError(f"{model}: {error}") from None
     _refuse_idle(picture, {"--labels": labels, "--component": component, "--groups": groups})
     with watched():
-        X, y = _data(fitted, model, file, picture, read, labels)
+        X, y = _data(fitted, model, file, picture, read, labels, threads)
         how: dict[str, Any] = {} if groups is None else {"n_groups": groups}
         if component is not None:
             how["component"] = int(component) if component.isdecimal() else component
@@ -208,8 +219,9 @@ def _refuse_idle(picture: str, given: dict[str, Any]) -> None:
 
 
 def _data(
-    fitted: Any, model: Path, file: str | None, picture: str, read: Mapping[str, Any], labels: str | None
-) -> tuple[Any, Any]:
+    fitted: Any, model: Path, file: str | None, picture: str, read: Mapping[str, Any], labels: str | None,
+    threads: int | None,
+) -> tuple[Any, Any]:  # fmt: skip
     """The data and labels that the picture needs, None where it needs none."""
     from ...predict.queries import map_of
 
@@ -227,7 +239,17 @@ def _data(
         note(f"{given.name}: {given.note}")
     if picture == "labels" and given.labels is None:
         raise ValueError(f"{given.name} has no labels; say where they are with --labels FILE or --labels COLUMN.")
+    if needs.of_data:
+        _refuse_long(fitted, given, threads)
     return given.data, given.labels
+
+
+def _refuse_long(fitted: Any, given: Given, threads: int | None) -> None:
+    """ValueError where to place the points on the map will take hours, unless --yes was said."""
+    from ...utils.threads import n_threads
+
+    if given.source is None:
+        refuse_long_queries(given.name, given.objects, fitted, n_threads(threads))
 
 
 def _write(out: Path, content: bytes, what: str = "") -> None:

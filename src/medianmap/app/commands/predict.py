@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..estimates import none_too_long, refuse_long_queries
 from ..inputs import STREAMED, beyond_limits, format_in, length_of, read_as, read_options, refuse_unknown
-from ..output import close, is_stdout, shows_progress, speaking, watched
-from ..settings import model_argument, option, settings_beside, spreadsheet_option
+from ..output import close, is_stdout, refuse_own_input, shows_progress, speaking, watched
+from ..settings import model_argument, option, settings_beside, spreadsheet_option, yes_option
+
+# Objects of a stream by which the time for all is estimated.
+FIRST = 1000
 
 
 @click.command()
@@ -21,6 +26,7 @@ from ..settings import model_argument, option, settings_beside, spreadsheet_opti
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("-"), metavar="FILE",
               help="A .tsv, .tsv.gz or .parquet file; by default lines on standard output.")  # fmt: skip
 @option("read")
+@yes_option
 @option("threads")
 @click.option("--block", type=click.IntRange(1), default=8192, show_default=True, metavar="N", help="Points at a time.")
 @spreadsheet_option
@@ -49,9 +55,12 @@ def predict(
     from ...estimators.model_file import load
     from ...predict.assign_all import assign_all, assigned_lines
 
+    refuse_own_input(out, model, file)
     fitted = load(model)
     objects, streamed = _objects(fitted, model, file, read)
-    length = length_of(file, streamed, read) if streamed and shows_progress() else None
+    count = partial(length_of, file, streamed, read) if streamed else None
+    length = count() if count is not None and shows_progress() else None
+    objects = _not_too_long(objects, fitted, file, threads, count)
     with watched() as watch:
         how: dict[str, Any] = {"block": block, "n_jobs": threads,
                "on_progress": lambda stage, done, total: watch.progress(stage, done, total or length)}  # fmt: skip
@@ -85,6 +94,24 @@ def _objects(fitted: Any, model: Path, file: Path, read: Mapping[str, Any]) -> t
         return iter_records("-", **options), ""
     found = format_in(file, options)
     return (iter_records(file, **options), found) if found in STREAMED else (read_as(file, options), "")
+
+
+def _not_too_long(objects: Any, fitted: Any, file: Path, threads: int | None, count: Callable[[], int] | None) -> Any:
+    """The same objects; ValueError where to compare them will take hours, unless --yes was said.
+
+    count : tells how many there are in a stream; None where that cannot be known.
+    """
+    from ...readers import Records
+    from ...utils.threads import n_threads
+
+    name, cores = "standard input" if str(file) == "-" else str(file), n_threads(threads)
+    if isinstance(objects, Records):
+        refuse_long_queries(name, objects.objects, fitted, cores)
+    if not hasattr(objects, "__next__"):
+        return objects
+    first = list(islice(objects, FIRST))
+    refuse_long_queries(name, [each.object for each in first], fitted, cores, None if len(first) < FIRST else count)
+    return none_too_long(name, chain(first, objects), fitted)
 
 
 def _queries(file: Path, read: Mapping[str, Any]) -> Any:

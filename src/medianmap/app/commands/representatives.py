@@ -53,13 +53,13 @@ def representatives(
 
     Example: medianmap representatives run_cluster.tsv proteins.fasta -o medoids --threads -1
     """
-    from ...explore.representatives import representatives as find
     from ...readers.clusters import read_clusters
     from ...utils.threads import n_threads
 
     if str(clusters) == str(file) == "-":
         raise click.UsageError("CLUSTERS and INPUT cannot both be standard input; write one of them to a file.")
-    with workshop(out, force, (*FILES, *(f"{name}.gz" for name in FILES), CONFIG)) as shop, watched():
+    every = (*FILES, *(f"{name}.gz" for name in FILES), CONFIG)
+    with workshop(out, force, every, (clusters, file)) as shop, watched():
         try:
             wanted, given = read_clusters(clusters), read_given(str(file), read)
             metric, params = chosen_metric(given, metric, params)
@@ -71,6 +71,8 @@ def representatives(
             if given.source is None:
                 fewer = ", or compare fewer members of each cluster: --max-members"
                 refuse_long_work(given.name, given.objects, metric, params, n_threads(threads), pairs, fewer)
+            from ...explore.representatives import representatives as find  # seconds, which no refusal waits for
+
             found = find(wanted, given.ids, given.data, metric, metric_params=dict(params), max_members=max_members,
                          outlier_mads=outlier_mads, seed=seed, n_jobs=threads)  # fmt: skip
             values = {"clusters": str(clusters), "input": str(file), "metric": metric, "max_members": max_members,
