@@ -115,8 +115,8 @@ class Scale:
         """The temperature in the numbers of training; total_weight: of all points, times the number of prototypes."""
         if T is None or isinstance(T, str):
             return T
-        inside = float(np.ldexp(T, -self.seen))
         with np.errstate(over="ignore"):
+            inside = float(np.ldexp(T, -self.seen))
             limits = np.ldexp((LEAST_TEMPERATURE, MOST_TEMPERATURE), self.seen)
             overflows = not np.isfinite(T * total_weight)
         if overflows or not LEAST_TEMPERATURE <= inside <= MOST_TEMPERATURE:

@@ -103,9 +103,7 @@ def refine_som(
     return Swapped(best.w.copy(), swaps, best.loss, converged)
 
 
-def _moved(
-    state: MapState, descend: Callable[[int], tuple[int, bool]], most: int, keep: bool
-) -> tuple[int, bool]:
+def _moved(state: MapState, descend: Callable[[int], tuple[int, bool]], most: int, keep: bool) -> tuple[int, bool]:
     """Both kinds of moves in turn, in place; the number of swaps, and whether there is none left.
 
     descend : makes so many swaps of exemplars for points at most; how many, and whether there is none left.
