@@ -222,7 +222,7 @@ class BaseMap(
         self, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: GoOnFrom = None
     ) -> Trained:
         """Fit, with labels where there are any, from a start or from where an earlier fit ended (see `train_map`)."""
-        with released(self._device()):
+        with released(self._device(X)):
             return train_map(self, X, sample_weight, supervision, go_on_from)
 
     def _explicit_start(self, given: Space, K: int, keep: IntArray) -> NDArray[Any] | None:
@@ -240,8 +240,8 @@ class BaseMap(
             )
         return prototypes
 
-    def _device(self) -> str | None:
-        """Where the user wants the map to be fitted; None for this computer's cores."""
+    def _device(self, X: Any) -> str | None:
+        """Where the map is to be fitted to X; None for this computer's cores."""
         return None
 
     def _watch(self, epoch: Epoch) -> None:
@@ -293,7 +293,10 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         super()._check_parameters()
         check_device(self.device)
 
-    def _device(self) -> str | None:
+    def _device(self, X: Any) -> str | None:
+        matrix = X.matrix if isinstance(X, ComparedSource) else X
+        if isinstance(matrix, TensorSource):
+            return "torch:cpu" if matrix.device.type == "cpu" else str(matrix.device)
         return self.device
 
     def _given_space(self, X: Any) -> Space:

@@ -11,7 +11,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -188,15 +188,16 @@ def in_words(n_bytes: float) -> str:
 def released(device: Any) -> Iterator[None]:
     """When the body has ended, well or not, nothing that it made is left on a card.
 
-    device : as the user spelled it, or a torch.device; None does nothing. Where the body fails, what its calls held in
-    their variables is let go, too: the traceback of an error would keep it for as long as somebody has the error. A
-    card without memory is one sentence.
+    device : as it may be spelled; None does nothing. Where the body fails, what its calls held in their variables is
+        let go, too: the traceback of an error would keep it for as long as somebody has the error. A card without
+        memory is one sentence.
     """
     if device in (None, "cpu"):
         yield
         return
     try:
-        yield
+        with _one_thread() if device == "torch:cpu" else nullcontext():
+            yield
     except BaseException as error:
         traceback.clear_frames(error.__traceback__)
         torch = sys.modules.get("torch")
@@ -207,6 +208,18 @@ def released(device: Any) -> Iterator[None]:
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
             torch.cuda.empty_cache()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Torch has one thread: the same bits however many cores, and threads that wait for small work take long to do it."""
+    torch = torch_module()
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _out_of_memory(said: str) -> str:
