@@ -41,7 +41,7 @@ class TensorRankWeights(RankWeights):
         return self.levels[1][j][on_host(self.rank[j])] * self.m
 
     def rows(self, js: slice) -> FloatArray:
-        return np.stack([self.row(j) for j in range(len(self.m))[js]])
+        return np.stack([self.row(j) for j in range(len(self.rank))[js]])
 
     @computed_once
     def winner(self) -> IntArray:
