@@ -212,7 +212,7 @@ def released(device: Any) -> Iterator[None]:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Torch has one thread: the same bits however many cores, and threads that wait for small work take long to do it."""
+    """Torch has one thread: the same bits on any number of cores, and no waiting for others where tensors are small."""
     torch = torch_module()
     before = torch.get_num_threads()
     torch.set_num_threads(1)
