@@ -9,8 +9,9 @@ before s, and C(i, c) = 1 where it would come after h,
                         + sum_{s = j} m_i (A[f, h] - A[f, s]) C,                 U[p, c] = sum_{f = p} m_i B.
 
 The best candidate of each neuron, with the r of now, is found, and as many of the best are exchanged at once as lower
-J, which is summed by the CPU's own function. The last sum is over other runs of points than the rest, so it would read
-D once more; it hardly depends on c, as few points have C = 0, and is taken for C = 1 until the end.
+J, which is summed by the CPU's own function; where that fails, some one by one. The last sum is over other runs of
+points than the rest, so it would read D once more; it hardly depends on c, as few points have C = 0, and is taken for
+C = 1 as long as that finds something.
 
 When no exchange helps, a pass in float64, with all sums as they are, leaves out every candidate that the CPU's loop
 could not take, and the rest are tried by that loop.
@@ -35,6 +36,9 @@ from .candidates import EPS, Candidates
 from .descent import LookCount
 from .map_cost import MapState, between
 from .tensor_swaps import AT_ONCE, FEWER, computed_with, some_of, tried_on_host
+
+# Exchanges that are tried one by one: the far order, which none of the estimates knows, forbids some of the best.
+SINGLY = 16
 
 
 @dataclass
@@ -109,17 +113,18 @@ class DeviceMapState(MapState):
 
     def _many_at_once(self, most: int, looks: LookCount) -> int:
         """Exchange the best candidates of several neurons at once while that lowers J; how many were exchanged."""
-        swaps, size = 0, AT_ONCE
-        while swaps < most:
+        swaps, size, torch = 0, AT_ONCE, namespace(self.C)
+        passes = (self.C.dtype, False), (torch.float64, True)
+        which = 0
+        while swaps < most and which < len(passes):
             stop_if_asked()
             looks.report(0)
-            cost, at = self.costs(self.C.dtype, whole=False).min(1)
+            cost, at = self.costs(*passes[which]).min(1)
             looks.done += len(self.m)
             change, points = on_host(cost) - self.cost, on_host(at).astype(np.intp)
-            done = some_of(change, points, min(size, most - swaps), self.exchanged)
-            if not done:
-                break
-            swaps, size = swaps + done, min(AT_ONCE, FEWER * done)
+            done = some_of(change, points, min(size, most - swaps), self.exchanged, SINGLY)
+            swaps, size = swaps + done, min(AT_ONCE, FEWER * max(done, 1))
+            which = 0 if done else which + 1
         return swaps
 
     def costs(self, kind: Any, whole: bool) -> Any:

@@ -95,18 +95,24 @@ def _many_at_once(state: DeviceMedoids, most: int, looks: LookCount) -> int:
     return swaps
 
 
-def some_of(change: FloatArray, points: IntArray, size: int, exchanged: Callable[[IntArray, IntArray], bool]) -> int:
+def some_of(
+    change: FloatArray, points: IntArray, size: int, exchanged: Callable[[IntArray, IntArray], bool], singly: int = 1
+) -> int:
     """Exchange as many as possible of the best at once: medoid j for points[j], which changes the cost by change[j].
 
     exchanged(js, points) makes the exchanges and says whether that helped, or undoes them. The number of exchanges.
+
+    singly : how many of the best are tried one by one, where several at once did not help.
     """
     order = np.argsort(change, kind="stable")
     order = order[: int((change < 0).sum())]
     order = order[np.sort(np.unique(points[order], return_index=True)[1])]  # a candidate takes one place only
     size = min(size, len(order))
-    while size and not exchanged(order[:size], points[order[:size]]):
+    while size > 1:
+        if exchanged(order[:size], points[order[:size]]):
+            return size
         size //= FEWER
-    return size
+    return int(any(exchanged(one, points[one]) for one in order[:singly, None]))
 
 
 @dataclass

@@ -7,12 +7,13 @@ sums are in the order of the rows and the same each time.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import triton
 import triton.language as tl
 
-from .segments import Place, Runs
+if TYPE_CHECKING:
+    from .segments import Place, Runs
 
 # Candidates of a program, and warps that share them: each thread then reads 32 bytes of a row of float32.
 COLUMNS, WARPS = 1024, 4
