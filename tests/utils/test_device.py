@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.extras import optional
 
-from medianmap import MedianNeuralGas
+from medianmap import MedianNeuralGas, as_dissimilarity
 from medianmap.utils import device as devices
 from medianmap.utils import loading
 from medianmap.utils.device import asked, bytes_beyond, check_device, chosen, found, gains, in_words, released
@@ -134,8 +134,18 @@ def test_a_map_counts_what_it_needs_beside_the_matrix(monkeypatch):
 
 
 def test_bytes_beyond_grow_with_points_and_prototypes():
-    assert bytes_beyond(131_072, 1024, 4) < 6e9  # what the trial on a card took
-    assert bytes_beyond(131_072, 1024, 4) > 28 * 131_072 * 1024
+    assert bytes_beyond(131_072, 1024, 4) == 40 * 131_072 * 1024 + 2**30
+    assert bytes_beyond(131_072, 1024, 4, on_lattice=True) == 72 * 131_072 * 1024 + 2**30
+    assert bytes_beyond(100, 10, 8) == 40 * 1000 + 4 * 8 * 10_000
+
+
+def test_a_matrix_that_is_there_needs_room_beside_it(monkeypatch):
+    D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
+    source = as_dissimilarity(D, device="torch:cpu")
+    monkeypatch.setattr(devices, "free_bytes", lambda device: bytes_beyond(40, 5, 8))
+    MedianNeuralGas(5, metric="precomputed").fit(source)
+    with pytest.raises(ValueError, match=r"^A fit of 6 prototypes to 40 points takes 60\.8 kB beside the matrix"):
+        MedianNeuralGas(6, metric="precomputed").fit(source)
 
 
 def test_bytes_in_words():

@@ -64,7 +64,17 @@ from ..utils.checks import (
     check_weights,
     check_width,
 )
-from ..utils.device import as_tensor, asked, bytes_beyond, check_device, chosen, in_memory, on_card, released
+from ..utils.device import (
+    as_tensor,
+    asked,
+    bytes_beyond,
+    check_device,
+    chosen,
+    in_memory,
+    on_card,
+    refuse_too_little_beside,
+    released,
+)
 from ..utils.threads import EPOCH_WATCHER, limited
 from .answers import MapAnswers, ModelViews
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
@@ -308,8 +318,10 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         if isinstance(source, ComparedSource):
             source = source.matrix
         n, size = source.shape[0], bytes_of_entry(source)
-        beside = bytes_beyond(n, K, size)
+        beside = bytes_beyond(n, K, size, self._on_lattice)
         device = chosen(self.device, n, n * n * size + beside)
+        if isinstance(source, TensorSource):
+            refuse_too_little_beside(source.device, n, K, beside)
         source = tensor_source(source, device, beside=beside) if device is not None else kept_if_expensive(source)
         if isinstance(source, TensorSource):  # whose entries were checked where they lie
             refuse_overflow_of_costs(float(np.ldexp(source.largest, source.exponent)), n, K * float(m.sum()))

@@ -148,12 +148,23 @@ def free_bytes(device: Any) -> int | None:
     return int(cuda.mem_get_info(device)[0]) + int(unused)
 
 
-def bytes_beyond(n: int, k: int, itemsize: int) -> int:
+def bytes_beyond(n: int, k: int, itemsize: int, on_lattice: bool = False) -> int:
     """Bytes that a fit of n points and k prototypes takes beside the matrix.
 
-    Three arrays (k, n) of 4 bytes and two of 8, and a panel with three temporaries of its size.
+    Dissimilarities to prototypes, sums and what swaps of each would change: 40 bytes for every point and prototype, 72
+    on a lattice, counted from the code; and a panel of the matrix with three temporaries of its size.
     """
-    return 28 * n * k + 4 * max(itemsize, 4) * min(PANEL_ENTRIES, n * n)
+    return (72 if on_lattice else 40) * n * k + 4 * max(itemsize, 4) * min(PANEL_ENTRIES, n * n)
+
+
+def refuse_too_little_beside(device: Any, n: int, k: int, beside: int) -> None:
+    """ValueError if a fit of a matrix that is on the device already has no room beside it."""
+    free = free_bytes(device)
+    if free is not None and free < beside:
+        raise ValueError(
+            f"A fit of {k} prototypes to {n} points takes {in_words(beside)} beside the matrix, and {device} has "
+            f"{in_words(free)} free. Choose fewer prototypes, or keep the matrix there with dtype='float16'."
+        )
 
 
 def refuse_too_large(device: Any, n: int, itemsize: int, beside: int = 0) -> None:
