@@ -80,7 +80,7 @@ def test_changes_are_differences_of_losses(case, dtype):
     change, before = state.changes(torch.float64).numpy(), loss(D, case.start, case.m)
     assert np.isinf(change[:, case.start]).all()
     for j, c, w in exchanges(case.start, len(D)):
-        np.testing.assert_allclose(change[j, c], loss(D, w, case.m) - before, rtol=1e-9, atol=1e-12 * (1 + D.max()) * 72)
+        np.testing.assert_allclose(change[j, c], loss(D, w, case.m) - before, rtol=1e-9, atol=1e-10 * (1 + D.max()))
 
 
 def test_a_plateau_is_left_for_a_lower_optimum(rng):
@@ -120,8 +120,8 @@ def test_a_matrix_of_fewer_digits_ends_in_an_optimum_of_the_given_one(rng, dtype
 
 def test_a_streamed_matrix_gives_the_same_swaps(rng):
     X = rng.normal(size=(90, 3))
-    D, lattice = np.abs(X[:, None] - X).sum(axis=2), checked_lattice((3, 3), "hexagonal", False)
-    for D in (D, D * rng.uniform(0.9, 1.1, D.shape)):
+    symmetric, lattice = np.abs(X[:, None] - X).sum(axis=2), checked_lattice((3, 3), "hexagonal", False)
+    for D in (symmetric, symmetric * rng.uniform(0.9, 1.1, symmetric.shape)):
         for run in (swap_medoids, lambda *given: refine_som(*given, lattice)):
             resident, streamed = (run(there(D, stream=stream), np.arange(9)) for stream in (False, True))
             np.testing.assert_array_equal(resident.medoids, streamed.medoids)
