@@ -109,6 +109,8 @@ def _name(device: Any) -> str:
 
 def on_card(X: Any) -> bool:
     """Whether X is a tensor of any library that lies on a card."""
+    if hasattr(X, "is_cuda"):  # torch's, whose other marks not every type of entries has
+        return bool(X.is_cuda)
     if hasattr(X, "__cuda_array_interface__"):
         return True
     return hasattr(X, "__dlpack_device__") and int(X.__dlpack_device__()[0]) not in MAIN_MEMORY
