@@ -223,7 +223,7 @@ def test_labels_count_as_on_the_cpu(rng, known, kind):
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_labelled_dissimilarities_are_those_of_the_cpu(rng, known, symmetric):
     D = clusters(rng, 60, symmetric=symmetric)
-    y = np.where(rng.random(60) < known, rng.integers(0, 3, 60), -1)
+    y = ["abc"[c] if rng.random() < known else None for c in rng.integers(0, 3, 60)]
     term = LabelTerm(training_labels(y, np.ones(60), stacklevel=1), 0.3, 2.5)
     here = labelled_source(DenseSource(D, symmetric), term)
     there = labelled_source(as_dissimilarity(D, device=DEVICE), term)

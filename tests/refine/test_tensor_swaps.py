@@ -181,3 +181,16 @@ def test_the_cpu_finds_no_exchange_that_improves_a_refined_map(case, order, limi
         assert again.n_swaps == 0
     else:
         assert found.n_swaps >= limits["max_swaps"]
+
+
+@settings(max_examples=40)
+@given(maps())
+def test_the_loop_of_the_cpu_finds_what_the_passes_do_not(case):
+    """Without any exchange on the device, all come from the candidates that its last pass leaves."""
+    D, m, w, lattice = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DeviceMapState, "_many_at_once", lambda self, most, looks: 0)
+        found = refine_som(there(D), w, lattice, m)
+    assert found.converged
+    again = refine_som(D, found.medoids, lattice, m, keep=True)
+    assert again.n_swaps == 0
