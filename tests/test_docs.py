@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import forked
+from support.extras import optional
 
 import medianmap
 from medianmap.metrics import base, registered
@@ -25,12 +26,19 @@ def folder(tmp_path):
     return tmp_path
 
 
+def need(page: Path) -> None:
+    """Skip what shows a device where there is no torch."""
+    if page.stem == "gpu":
+        optional("torch")
+
+
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
 def test_python_examples_run_in_order(page, folder, monkeypatch):
+    need(page)
     monkeypatch.chdir(folder)
     monkeypatch.setattr(base, "_REGISTRY", registered())  # a page may register a metric, for itself alone
     exec(compile("\n".join(blocks(page, "python")), page.name, "exec"), {"__name__": "example"})
@@ -43,6 +51,7 @@ def test_the_readme_has_python_and_command_line_examples():
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
 def test_command_line_examples_run(page, folder):
+    need(page)
     for block in blocks(page, "console"):
         for line in block.splitlines():
             if line.startswith("$ medianmap "):
@@ -52,6 +61,7 @@ def test_command_line_examples_run(page, folder):
 
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_examples_run(script, capsys):
+    need(script)
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
 

@@ -2,18 +2,21 @@
 
 import gc
 import logging
+import re
 import subprocess
 import sys
 import weakref
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from support.extras import optional
 
-from medianmap import MedianNeuralGas
+from medianmap import MedianNeuralGas, as_dissimilarity
 from medianmap.utils import device as devices
 from medianmap.utils import loading
-from medianmap.utils.device import asked, bytes_beyond, check_device, chosen, found, gains, in_words, released
+from medianmap.utils.device import asked, bytes_beyond, check_device, chosen, found, gains, in_words, on_card, released
 
 torch = optional("torch")
 
@@ -134,8 +137,47 @@ def test_a_map_counts_what_it_needs_beside_the_matrix(monkeypatch):
 
 
 def test_bytes_beyond_grow_with_points_and_prototypes():
-    assert bytes_beyond(131_072, 1024, 4) < 6e9  # what the trial on a card took
-    assert bytes_beyond(131_072, 1024, 4) > 28 * 131_072 * 1024
+    assert bytes_beyond(131_072, 1024, 4) == 40 * 131_072 * 1024 + 2**30
+    assert bytes_beyond(131_072, 1024, 4, on_lattice=True) == 72 * 131_072 * 1024 + 2**30
+    assert bytes_beyond(100, 10, 8) == 40 * 1000 + 4 * 8 * 10_000
+
+
+def test_the_page_says_how_many_points_fit():
+    page = (Path(__file__).parents[2] / "docs/gpu.md").read_text()
+    rows = re.findall(r"^\| (\d+) GB \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    assert [row[0] for row in rows] == ["24", "48", "80", "141"]
+    for card_, *numbers in rows:
+        for n, size in zip(map(int, numbers), (8, 4, 2), strict=True):
+            free = (int(card_) - 1) * 10**9
+            assert n * n * size + bytes_beyond(n, 1000, size) <= free
+            assert (n + 1) ** 2 * size + bytes_beyond(n + 1, 1000, size) > free
+
+
+def test_where_tensors_lie():
+    class Torchs:
+        is_cuda = True
+
+    class Numbas:
+        __cuda_array_interface__: ClassVar = {}
+
+    class Others:
+        def __init__(self, kind):
+            self.kind = kind
+
+        def __dlpack_device__(self):
+            return self.kind, 0
+
+    assert [on_card(X) for X in (Torchs(), Numbas(), Others(2), Others(13), Others(10))] == [True] * 5
+    assert [on_card(X) for X in (torch.ones(2), np.ones(2), [1.0], "x", Others(1), Others(3))] == [False] * 6
+
+
+def test_a_matrix_that_is_there_needs_room_beside_it(monkeypatch):
+    D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
+    source = as_dissimilarity(D, device="torch:cpu")
+    monkeypatch.setattr(devices, "free_bytes", lambda device: bytes_beyond(40, 5, 8))
+    MedianNeuralGas(5, metric="precomputed").fit(source)
+    with pytest.raises(ValueError, match=r"^A fit of 6 prototypes to 40 points takes 60\.8 kB beside the matrix"):
+        MedianNeuralGas(6, metric="precomputed").fit(source)
 
 
 def test_bytes_in_words():

@@ -306,7 +306,9 @@ def compared(settings: FitSettings, given: Given, shop: Workshop) -> Source:
     n = len(given)
     place = chosen(settings.device, n, 4 * n * n) if computed_there(source) else None
     if place is not None:
-        there = tensor_source(source, place, beside=bytes_beyond(n, settings.n_prototypes or 1, 4))
+        there = tensor_source(
+            source, place, beside=bytes_beyond(n, settings.n_prototypes or 1, 4, settings.map == "som")
+        )
         return ComparedSource(source.objects, source.metric, given.ids, columns=source.columns, matrix=there)
     # Vectors are compared faster than a file is written.
     in_memory = source.metric.metric.accepts == "vectors" and fits(len(given))

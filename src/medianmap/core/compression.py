@@ -48,10 +48,10 @@ POINTS, PROTOTYPES = 512, 32
 
 @dataclass(frozen=True, eq=False)
 class CompressedPrototypes:
-    """p (K, r) float32, and what gives the coefficients (K, N) that they stand for."""
+    """p (K, r) float32, and what gives the coefficients (K, N) that they stand for, in the form of the exact space."""
 
     p: NDArray[np.float32]
-    coefficients: Callable[[], FloatArray]
+    coefficients: Callable[[], Any]
 
     def __len__(self) -> int:
         return len(self.p)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..sources.base import ALL, KEEP_BYTES, FloatArray, Source, panels, rows_per_panel
-from ..utils.arrays import is_tensor, on_host
+from ..utils.arrays import namespace, on_host
 from .neighborhood import Lattice
 
 # --- costs, monitored every epoch. Plain sums, no BLAS: the same bits at any number of threads -------------------
@@ -21,8 +21,7 @@ def inertia(G: FloatArray, sample_weight: FloatArray | None = None) -> float:
     sample_weight : (N,) weights m_i of the points; None counts each once.
     """
     m = np.ones(len(G)) if sample_weight is None else sample_weight
-    least = on_host(G.amin(1)) if is_tensor(G) else G.min(axis=1)
-    return float((m * least).sum())
+    return float((m * on_host(namespace(G).amin(G, axis=1))).sum())
 
 
 def neural_gas_cost(sums: FloatArray, weight_of_rank: FloatArray) -> float:

@@ -28,12 +28,14 @@ from .tensors import parts
 
 def median_space(source: Source, *given: Any) -> MedianSpace:
     """The median space over a source, wherever that is."""
-    return (TensorMedianSpace if isinstance(source, TensorSource) else MedianSpace)(source, *given)
+    return TensorMedianSpace(source, *given) if isinstance(source, TensorSource) else MedianSpace(source, *given)
 
 
 def relational_space(source: Source, *given: Any) -> RelationalSpace:
     """The relational space over a source, wherever that is."""
-    return (TensorRelationalSpace if isinstance(source, TensorSource) else RelationalSpace)(source, *given)
+    return (
+        TensorRelationalSpace(source, *given) if isinstance(source, TensorSource) else RelationalSpace(source, *given)
+    )
 
 
 class _OnDevice(Space):
@@ -50,7 +52,7 @@ class _OnDevice(Space):
         return int(self.source.exponent)
 
     def subset(self, keep: IntArray) -> Self:
-        return replace(self, source=self.source.subset(keep), memory={})  # type: ignore[type-var, call-arg]
+        return replace(self, source=self.source.subset(keep), memory={})  # type: ignore[type-var]
 
     def mean(self, m: FloatArray) -> float:
         p = m / m.sum()
@@ -61,6 +63,8 @@ class _OnDevice(Space):
 @dataclass(frozen=True)
 class TensorMedianSpace(_OnDevice, MedianSpace):
     """The same prototypes as on the CPU from the same weights, whatever the name of the search."""
+
+    source: TensorSource
 
     def unscaled(self) -> MedianSpace:  # type: ignore[override]
         """On the CPU: fitted distances are those that `predict` computes."""
@@ -109,6 +113,8 @@ class TensorRelationalSpace(_OnDevice, RelationalSpace):
     Products are in float64 where D is, else in float32.
     """
 
+    source: TensorSource
+
     def unscaled(self) -> RelationalSpace:  # type: ignore[override]
         """On the CPU, reading all of D once more: from the device, unless other numbers than the user's are there."""
         others = self.source.rounded or self.source.exponent
@@ -126,9 +132,9 @@ class TensorRelationalSpace(_OnDevice, RelationalSpace):
         if isinstance(before, TensorCombinations) and isinstance(after, TensorCombinations):
             differ = before.alpha != after.alpha if len(before) == len(after) else after.alpha == after.alpha
             return int(differ.any(0).sum())
-        if type(before) is not type(after):
-            return len(after)  # of another form
-        return super().n_moved(before, after)
+        if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+            return Space.n_moved(self, before, after)
+        return len(after) if type(before) is not type(after) else super().n_moved(before, after)
 
     def compressed_by(self, kind: Any, U: NDArray[np.float32], w: NDArray[np.float32]) -> Any:
         like = self.source.columns(np.zeros(1, np.intp))
@@ -145,7 +151,7 @@ class TensorRelationalSpace(_OnDevice, RelationalSpace):
             G = in_precision(self.source.columns(P)).T.contiguous()
             own = G[tensor_like(P, G)].diagonal() / 2
             return G - own if own.any() else G
-        return self._by_products(self._dense(P).alpha)
+        return self._by_products(self._as_tensor(P).alpha)
 
     def _by_fields(self, P: FieldCombinations) -> Any:
         """G from block sums, as `field_distances`."""
@@ -175,7 +181,7 @@ class TensorRelationalSpace(_OnDevice, RelationalSpace):
         # Products of float32 numbers as small as TINY lose digits.
         return torch.float64 if self.source.storage == torch.float64 or self.source.largest < TINY else torch.float32
 
-    def _dense(self, P: Any) -> TensorCombinations:
+    def _as_tensor(self, P: Any) -> TensorCombinations:
         if isinstance(P, TensorCombinations):
             return P
         like = self.source.columns(np.zeros(1, np.intp))
@@ -195,7 +201,7 @@ class TensorRelationalSpace(_OnDevice, RelationalSpace):
         alpha /= mass.clamp(min=torch.finfo(alpha.dtype).tiny).to(alpha.dtype)
         dead = mass == 0
         if dead.any():
-            alpha[:, dead] = self._dense(P).alpha[:, dead]
+            alpha[:, dead] = self._as_tensor(P).alpha[:, dead]
         return TensorCombinations(alpha), int(alpha.numel())
 
     def _by_rank_0(self, weights: Any) -> FieldCombinations | None:
@@ -224,9 +230,9 @@ class CompressedTensorSpace(TensorRelationalSpace):
         """Data points (K,) or coefficients (K, N) as prototypes of this space."""
         exact = self._exact()
         if P.ndim == 1:
-            return CompressedPrototypes(self.U[tensor_like(P, self.U)], lambda: P)  # type: ignore[arg-type, return-value]
+            return CompressedPrototypes(self.U[tensor_like(P, self.U)], lambda: P)
         p = tensor_like(P, self.U, self.U.dtype) @ self.U
-        return CompressedPrototypes(p, lambda: exact._dense(P))  # type: ignore[arg-type, return-value]
+        return CompressedPrototypes(p, lambda: exact._as_tensor(P))
 
     def _exact(self) -> TensorRelationalSpace:
         return TensorRelationalSpace(self.source, self.n_jobs)
@@ -254,7 +260,7 @@ class CompressedTensorSpace(TensorRelationalSpace):
         p = torch.where(alive, sums / torch.where(alive, total[:, None], 1.0), P.p.double()).float()
         # Coefficients are asked for once, at the end: a prototype without weight then has those of no point.
         exact, none = self._exact(), partial(np.zeros, (K, self.n_points))
-        return CompressedPrototypes(p, lambda: exact.update(weights, none())[0]), K * p.shape[1]  # type: ignore[arg-type, return-value]
+        return CompressedPrototypes(p, lambda: exact.update(weights, none())[0]), K * p.shape[1]
 
     def error(self, points: IntArray) -> tuple[float, float]:
         """As `CompressedSpace.error`."""

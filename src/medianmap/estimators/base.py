@@ -64,7 +64,17 @@ from ..utils.checks import (
     check_weights,
     check_width,
 )
-from ..utils.device import as_tensor, asked, bytes_beyond, check_device, chosen, in_memory, on_card, released
+from ..utils.device import (
+    as_tensor,
+    asked,
+    bytes_beyond,
+    check_device,
+    chosen,
+    in_memory,
+    on_card,
+    refuse_too_little_beside,
+    released,
+)
 from ..utils.threads import EPOCH_WATCHER, limited
 from .answers import MapAnswers, ModelViews
 from .fit import GoOnFrom, Plan, Supervision, Trained, logger, train_map
@@ -226,7 +236,7 @@ class BaseMap(
         self, X: Any, sample_weight: Any, supervision: Supervision | None = None, go_on_from: GoOnFrom = None
     ) -> Trained:
         """Fit, with labels where there are any, from a start or from where an earlier fit ended (see `train_map`)."""
-        with released(self._device()):
+        with released(self._device(X)):
             return train_map(self, X, sample_weight, supervision, go_on_from)
 
     def _explicit_start(self, given: Space, K: int, keep: IntArray) -> NDArray[Any] | None:
@@ -249,8 +259,8 @@ class BaseMap(
         """Whether anybody asks for the records of epochs while training goes on."""
         return bool(self.verbose) or self.on_epoch is not None or EPOCH_WATCHER.get() is not None
 
-    def _device(self) -> str | None:
-        """Where the user wants the map to be fitted; None for this computer's cores."""
+    def _device(self, X: Any) -> str | None:
+        """Where the map is to be fitted to X; None for this computer's cores."""
         return None
 
     def _watch(self, epoch: Epoch) -> None:
@@ -302,7 +312,10 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         super()._check_parameters()
         check_device(self.device)
 
-    def _device(self) -> str | None:
+    def _device(self, X: Any) -> str | None:
+        matrix = X.matrix if isinstance(X, ComparedSource) else X
+        if isinstance(matrix, TensorSource):
+            return "torch:cpu" if matrix.device.type == "cpu" else str(matrix.device)
         return self.device
 
     def _given_space(self, X: Any) -> Space:
@@ -314,8 +327,10 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         if isinstance(source, ComparedSource):
             source = source.matrix
         n, size = source.shape[0], bytes_of_entry(source)
-        beside = bytes_beyond(n, K, size)
+        beside = bytes_beyond(n, K, size, self._on_lattice)
         device = chosen(self.device, n, n * n * size + beside)
+        if isinstance(source, TensorSource):
+            refuse_too_little_beside(source.device, n, K, beside)
         source = tensor_source(source, device, beside=beside) if device is not None else kept_if_expensive(source)
         if isinstance(source, TensorSource):  # whose entries were checked where they lie
             refuse_overflow_of_costs(float(np.ldexp(source.largest, source.exponent)), n, K * float(m.sum()))

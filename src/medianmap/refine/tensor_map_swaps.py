@@ -4,12 +4,14 @@ A pass gives the change of Q and of t (see som_swaps.py) for every candidate c i
 and h the three nearest exemplars of point i, A[j, l] = 1 where two neurons do not touch, B(i, c) = 1 where c would come
 before s, and C(i, c) = 1 where it would come after h,
 
-    change of t sum m = sum_p (A[j, p] U[p, c]) - sum_i m_i A[f, s] B + sum_{f = j} m_i (A[f, s] B + (A[s, h] - A[f, s]) C)
-                        + sum_{s = j} m_i (A[f, h] - A[f, s]) C,         U[p, c] = sum_{f = p} m_i B.
+    change of t sum m = sum_p A[j, p] U[p, c] - sum_i m_i A[f, s] B
+                        + sum_{f = j} m_i (A[f, s] B + (A[s, h] - A[f, s]) C)
+                        + sum_{s = j} m_i (A[f, h] - A[f, s]) C,                 U[p, c] = sum_{f = p} m_i B.
 
-The best candidate of each neuron, with the r of now, is found, and as many of the best are exchanged at once as lower J,
-which is summed by the CPU's own function. The last sum is over other runs of points than the rest, so would read D once
-more; it hardly depends on c, as few points have C = 0, and is taken for C = 1 until the end.
+The best candidate of each neuron, with the r of now, is found, and as many of the best are exchanged at once as lower
+J, which is summed by the CPU's own function; where that fails, some one by one. The last sum is over other runs of
+points than the rest, so it would read D once more; it hardly depends on c, as few points have C = 0, and is taken for
+C = 1 as long as that finds something.
 
 When no exchange helps, a pass in float64, with all sums as they are, leaves out every candidate that the CPU's loop
 could not take, and the rest are tried by that loop.
@@ -34,6 +36,9 @@ from .candidates import EPS, Candidates
 from .descent import LookCount
 from .map_cost import MapState, between
 from .tensor_swaps import AT_ONCE, FEWER, computed_with, some_of, tried_on_host
+
+# Exchanges that are tried one by one: the far order, which none of the estimates knows, forbids some of the best.
+SINGLY = 16
 
 
 @dataclass
@@ -99,7 +104,7 @@ class DeviceMapState(MapState):
         C = computed_with(source.columns(w))
         nearest, near = three_nearest(C, w)
         E = between(on_host(C[:, tensor_like(w, C)]))
-        fresh = [np.zeros_like(x) for x in (self.removal, self.pairs, self.mu, self.rows, self.forms)]
+        fresh: list[Any] = [np.zeros_like(x) for x in (self.removal, self.pairs, self.mu, self.rows, self.forms)]
         lattice = self.nd, self.apart, self.s_nd
         state = type(self)(w.copy(), self.m, self.order, *lattice, self.G, nearest, near, E, self.mass, *fresh)
         state.source, state.C = source, C
@@ -108,17 +113,18 @@ class DeviceMapState(MapState):
 
     def _many_at_once(self, most: int, looks: LookCount) -> int:
         """Exchange the best candidates of several neurons at once while that lowers J; how many were exchanged."""
-        swaps, size = 0, AT_ONCE
-        while swaps < most:
+        swaps, size, torch = 0, AT_ONCE, namespace(self.C)
+        passes = (self.C.dtype, False), (torch.float64, True)
+        which = 0
+        while swaps < most and which < len(passes):
             stop_if_asked()
             looks.report(0)
-            cost, at = self.costs(self.C.dtype, whole=False).min(1)
+            cost, at = self.costs(*passes[which]).min(1)
             looks.done += len(self.m)
             change, points = on_host(cost) - self.cost, on_host(at).astype(np.intp)
-            done = some_of(change, points, min(size, most - swaps), self.exchanged)
-            if not done:
-                break
-            swaps, size = swaps + done, min(AT_ONCE, FEWER * done)
+            done = some_of(change, points, min(size, most - swaps), self.exchanged, SINGLY)
+            swaps, size = swaps + done, min(AT_ONCE, FEWER * max(done, 1))
+            which = 0 if done else which + 1
         return swaps
 
     def costs(self, kind: Any, whole: bool) -> Any:
@@ -127,8 +133,8 @@ class DeviceMapState(MapState):
         kind : the type of the sums. whole : whether no sum is replaced by what it is near.
         """
         torch = namespace(self.C)
-        (f, s, h), A, (a, b, e) = self.nearest, self.apart, self.near
-        first = _Sorted(f, self.C, kind)
+        a, b, _ = self.near
+        first = _Sorted(self.nearest[0], self.C, kind)
         m, low, high = first.of(self.m), first.of(a), first.of(b)
         nearer, Q = torch.zeros((2, *self.C.shape), dtype=kind, device=self.C.device)
         for some, which, D in first.runs_in(self.source):
@@ -170,26 +176,25 @@ class DeviceMapState(MapState):
 
 
 class _Sorted:
-    """Points in the order of their field (N,); what they have goes to the device in that order, sums in type `kind`."""
+    """Points in the order of their field (N,): what they have, on the device in that order, sums in type `kind`."""
 
     def __init__(self, field: NDArray[Any], like: Any, kind: Any) -> None:
-        self.runs, self.like, self.kind = Runs.by_field(field), like, kind
+        self.runs, self.like, self.kind = Runs.by_field(tensor_like(field, like), len(like)), like, kind
 
-    def of(self, x: NDArray[Any]) -> Any:
+    def of(self, x: NDArray[Any], kind: Any = None) -> Any:
         """x (N,)."""
-        return tensor_like(x[self.runs.index], self.like, self.kind)
+        return tensor_like(x, self.like, kind or self.kind)[self.runs.index]
 
     def place(self, w: IntArray, far: NDArray[Any], weight: FloatArray) -> Place:
         """An exemplar of each point; how far it is stays in the type of D."""
-        index = self.runs.index
-        return Place(tensor_like(w[index], self.like), tensor_like(far[index], self.like), self.of(weight))
+        return Place(tensor_like(w, self.like)[self.runs.index], self.of(far, self.like.dtype), self.of(weight))
 
     def runs_in(self, source: Any) -> Iterator[tuple[Runs, Any, Any]]:
         """Panels of D with the runs in them, and which of all points these are."""
         for rows, D in whole_or_panels(source):
             some, here = self.runs.among(rows)
             if len(some.index):
-                yield some, tensor_like(np.flatnonzero(here), D), D
+                yield some, here, D
 
 
 def three_nearest(C: Any, w: IntArray) -> tuple[NDArray[np.int32], NDArray[Any]]:

@@ -95,18 +95,24 @@ def _many_at_once(state: DeviceMedoids, most: int, looks: LookCount) -> int:
     return swaps
 
 
-def some_of(change: FloatArray, points: IntArray, size: int, exchanged: Callable[[IntArray, IntArray], bool]) -> int:
+def some_of(
+    change: FloatArray, points: IntArray, size: int, exchanged: Callable[[IntArray, IntArray], bool], singly: int = 1
+) -> int:
     """Exchange as many as possible of the best at once: medoid j for points[j], which changes the cost by change[j].
 
     exchanged(js, points) makes the exchanges and says whether that helped, or undoes them. The number of exchanges.
+
+    singly : how many of the best are tried one by one, where several at once did not help.
     """
     order = np.argsort(change, kind="stable")
     order = order[: int((change < 0).sum())]
     order = order[np.sort(np.unique(points[order], return_index=True)[1])]  # a candidate takes one place only
     size = min(size, len(order))
-    while size and not exchanged(order[:size], points[order[:size]]):
+    while size > 1:
+        if exchanged(order[:size], points[order[:size]]):
+            return size
         size //= FEWER
-    return size
+    return int(any(exchanged(one, points[one]) for one in order[:singly, None]))
 
 
 @dataclass
@@ -154,14 +160,13 @@ class DeviceMedoids:
 
     def changes(self, kind: Any) -> Any:
         """change(j, c) (K, N), summed in the type `kind`; infinite for candidates that are medoids."""
-        torch, runs = namespace(self.C), Runs.by_field(on_host(self.first))
-        order = tensor_like(runs.index, self.C)
-        m, a, b = (x[order].to(kind) for x in (self.weight, self.near, self.far))
+        torch, runs = namespace(self.C), Runs.by_field(self.first, len(self.w))
+        m, a, b = (x[runs.index].to(kind) for x in (self.weight, self.near, self.far))
         nearer, share = (torch.zeros(self.C.shape, dtype=kind, device=self.C.device) for _ in range(2))
         for rows, D in whole_or_panels(self.source):
             some, here = runs.among(rows)
-            which = tensor_like(here, D)
-            add_changes(nearer, share, D, some, m[which], a[which], b[which])
+            if len(some.index):
+                add_changes(nearer, share, D, some, m[here], a[here], b[here])
         share += nearer.sum(0)
         share[:, tensor_like(self.w, share)] = torch.inf
         return share
@@ -184,7 +189,7 @@ def computed_with(rows: Any) -> Any:
 
 
 def next_least(C: Any, first: Any, near: Any) -> Any:
-    """(N,) the least of each column of C (K, N) but for the row first (N,), where it is near (N,); C is left as it is."""
+    """(N,) the least of each column of C (K, N) but that in row first (N,), which is near (N,). C stays as it is."""
     C.scatter_(0, first[None], namespace(C).inf)
     least = C.amin(0)
     C.scatter_(0, first[None], near[None])

@@ -64,7 +64,8 @@ class FieldSums:
         field = np.concatenate([after[came], before[left], after[whole]])
         point = np.concatenate([came, left, whole])
         factor = np.concatenate([m[came], -m[left], m[whole]])
-        order = np.argsort(field, kind="stable")
+        # Numbers of 16 bits are sorted ten times as fast.
+        order = np.argsort(field.astype(np.uint16) if K <= 2**16 else field, kind="stable")
         self.S[anew] = 0.0
         self._add_rows(field[order], point[order], factor[order])
         self._changed(np.flatnonzero(gained + lost))

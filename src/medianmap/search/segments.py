@@ -23,11 +23,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..sources.base import IntArray
-from ..utils.arrays import namespace, tensor_like
+from ..utils.arrays import namespace
 
 # Entries of D that a plain expression works on at a time: many on a card, few enough for the cache of a CPU.
 ENTRIES = {"cuda": 2**24, "cpu": 2**19}
@@ -35,21 +31,31 @@ ENTRIES = {"cuda": 2**24, "cpu": 2**19}
 
 @dataclass(frozen=True)
 class Runs:
-    """Rows of a matrix in the order of their fields: index (T,) and field (T,), ascending, of K fields."""
+    """Rows of a matrix in the order of their fields: tensors index (T,) and field (T,), ascending, of K fields."""
 
-    index: IntArray
-    field: IntArray
+    index: Any
+    field: Any
+    K: int
 
     @classmethod
-    def by_field(cls, field: IntArray) -> Runs:
-        """All rows, in the order of field (N,)."""
-        order = np.argsort(field, kind="stable")
-        return cls(order, field[order])
+    def by_field(cls, field: Any, K: int) -> Runs:
+        """All rows, in the order of field (N,), a tensor."""
+        ascending, order = field.sort(stable=True)
+        return cls(order, ascending, K)
 
-    def among(self, rows: slice) -> tuple[Runs, NDArray[np.bool_]]:
-        """Those in some rows, numbered from the first of these; and which they are, (T,)."""
-        here = (self.index >= rows.start) & (self.index < rows.stop)
-        return Runs(self.index[here] - rows.start, self.field[here]), here
+    def among(self, rows: slice) -> tuple[Runs, Any]:
+        """Those in some rows, numbered from the first of these; and which of all they are."""
+        if rows == slice(0, len(self.index)):
+            return self, slice(None)
+        here = ((self.index >= rows.start) & (self.index < rows.stop)).nonzero().flatten()
+        return Runs(self.index[here] - rows.start, self.field[here], self.K), here
+
+    @property
+    def starts(self) -> Any:
+        """(K + 1,) where the run of each field begins."""
+        return namespace(self.field).searchsorted(
+            self.field, namespace(self.field).arange(self.K + 1, dtype=self.field.dtype, device=self.field.device)
+        )
 
 
 @dataclass(frozen=True)
@@ -65,16 +71,15 @@ class Place:
         return Place(self.w[which], self.far[which], self.weight[which])
 
 
-def add_rows(S: Any, D: Any, runs: Runs, factor: NDArray[Any]) -> None:
+def add_rows(S: Any, D: Any, runs: Runs, factor: Any) -> None:
     """S (K, L) float64 += the rows of D (n, L), each times its factor (T,), in its field."""
     if _compiled(D):
         from .tensor_kernels import add_rows_compiled
 
-        add_rows_compiled(S, D, runs, tensor_like(factor, D))
+        add_rows_compiled(S, D, runs, factor)
         return
-    factors = tensor_like(factor, D, S.dtype)
     for part, rows, add in _parts(D, runs):
-        add(S, rows.to(S.dtype) * factors[part, None])
+        add(S, rows.to(S.dtype) * factor[part, None].to(S.dtype))
 
 
 def add_changes(nearer: Any, share: Any, D: Any, runs: Runs, m: Any, a: Any, b: Any) -> None:
@@ -138,9 +143,9 @@ def _parts(D: Any, runs: Runs) -> Iterator[tuple[slice, Any, Callable[[Any, Any]
         part = slice(start, start + size)
         field = runs.field[part]
         first, last = int(field[0]), int(field[-1]) + 1
-        lengths = tensor_like(np.bincount(field - first, minlength=last - first), D)
+        lengths = (field - first).bincount(minlength=last - first)
 
         def add(sums: Any, values: Any, first: int = first, last: int = last, lengths: Any = lengths) -> None:
             sums[first:last] += namespace(values).segment_reduce(values, "sum", lengths=lengths, axis=0)
 
-        yield part, D[tensor_like(runs.index[part], D)], add
+        yield part, D[runs.index[part]], add

@@ -29,24 +29,26 @@ NOTHING = 2.0**-60
 
 @dataclass(frozen=True)
 class TensorRankWeights(RankWeights):
-    """rank (K, N) is a tensor, whose transpose is contiguous."""
+    """rank is a tensor, whose transpose is contiguous."""
+
+    rank: Any
 
     @computed_once
     def smallest(self) -> IntArray:
-        return on_host(self.rank.amin(1)).astype(np.intp)  # type: ignore[attr-defined]
+        return on_host(self.rank.amin(1)).astype(np.intp)
 
     def row(self, j: int) -> FloatArray:
         return self.levels[1][j][on_host(self.rank[j])] * self.m
 
     def rows(self, js: slice) -> FloatArray:
-        return np.stack([self.row(j) for j in range(len(self.m))[js]])
+        return np.stack([self.row(j) for j in range(len(self.rank))[js]])
 
     @computed_once
     def winner(self) -> IntArray:
         return on_host(self.rank.argmin(0)).astype(np.intp)
 
     def of_points(self, part: slice, dtype: Any) -> Any:
-        ranks, values = self.rank.T[part].long(), self._values(dtype)  # type: ignore[attr-defined]
+        ranks, values = self.rank.T[part].long(), self._values(dtype)
         if values.ndim == 1:
             return values[ranks]
         K = values.shape[1]
@@ -60,7 +62,9 @@ class TensorRankWeights(RankWeights):
 
 @dataclass(frozen=True)
 class TensorSoftWeights(SoftWeights):
-    """P (K, N) is a tensor, whose transpose is contiguous."""
+    """P is a tensor, whose transpose is contiguous."""
+
+    P: Any
 
     def row(self, j: int) -> FloatArray:
         return on_host(self.P[j]) * self.m
@@ -70,10 +74,10 @@ class TensorSoftWeights(SoftWeights):
 
     @property
     def alive(self) -> IntArray:
-        return np.flatnonzero(on_host((self.P != 0).any(1)))  # type: ignore[attr-defined]
+        return np.flatnonzero(on_host((self.P != 0).any(1)))
 
     def of_points(self, part: slice, dtype: Any) -> Any:
-        return self.P.T[part].to(dtype)  # type: ignore[attr-defined]
+        return self.P.T[part].to(dtype)
 
 
 def weights_of_points(weights: Weights, K: int, like: Any, dtype: Any) -> Iterator[tuple[slice, Any]]:
@@ -102,14 +106,15 @@ class TensorFieldSums(FieldSums):
         return  # S serves for all products
 
     def _add_rows(self, field: IntArray, point: IntArray, factor: FloatArray) -> None:
-        runs = Runs(point, field)
+        runs = Runs(tensor_like(point, self.S), tensor_like(field, self.S), len(self.S))
+        factors = tensor_like(factor, self.S)
         for rows, D in whole_or_panels(self.source):
             if self.across:
-                add_rows(self.S[:, rows], D.T, runs, factor)
+                add_rows(self.S[:, rows], D.T, runs, factors)
                 continue
             some, here = runs.among(rows)
             if len(some.index):
-                add_rows(self.S, D, some, factor[here])
+                add_rows(self.S, D, some, factors[here])
 
 
 def whole_or_panels(source: Any) -> Iterator[tuple[slice, Any]]:

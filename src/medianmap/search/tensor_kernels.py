@@ -7,14 +7,13 @@ sums are in the order of the rows and the same each time.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import triton
 import triton.language as tl
 
-from ..utils.arrays import tensor_like
-from .segments import Place, Runs
+if TYPE_CHECKING:
+    from .segments import Place, Runs
 
 # Candidates of a program, and warps that share them: each thread then reads 32 bytes of a row of float32.
 COLUMNS, WARPS = 1024, 4
@@ -43,34 +42,22 @@ def add_after_compiled(sums: Any, D: Any, runs: Runs, third: Place) -> None:
 
 
 def _launch(kernel: Any, shape: tuple[int, int], D: Any, runs: Runs, *given: Any) -> None:
-    """One program for each field that has rows and each COLUMNS candidates."""
-    K, L = shape
-    starts = np.searchsorted(runs.field, np.arange(K + 1))
-    fields = np.flatnonzero(np.diff(starts))
+    """One program for each field and each COLUMNS candidates."""
+    starts = runs.starts
     # Long runs first: no card waits for one that began last.
-    fields = fields[np.argsort(-np.diff(starts)[fields], kind="stable")]
-    if not len(fields):
-        return
-    index = tensor_like(runs.index, D)
-    order = tensor_like(starts, D), tensor_like(fields, D), index
+    fields = starts.diff().argsort(descending=True, stable=True)
+    index, L = runs.index, shape[1]
     # The programs of one field follow each other: they read the same rows at about the same time, whole.
     blocks = triton.cdiv(L, COLUMNS)
-    kernel[(blocks * len(fields),)](
-        D,
-        D.stride(0),
-        D.stride(1),
-        *order,
-        *given,
-        L,
-        blocks,
-        COLUMNS=COLUMNS,
-        num_warps=WARPS,
-        enable_fp_fusion=False,  # the sums of the plain expressions, to the last bit
-    )
+    # No fused additions: the sums are those of the plain expressions, to the last bit.
+    how = {"COLUMNS": COLUMNS, "num_warps": WARPS, "enable_fp_fusion": False}
+    kernel[(blocks * runs.K,)](D, *D.stride(), starts, fields, index, *given, L, blocks, **how)
 
 
 @triton.jit
-def _add_rows(D, row, column, starts, fields, index, factor, S, s_row, s_column, L, blocks, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+def _add_rows(  # type: ignore[no-untyped-def]
+    D, row, column, starts, fields, index, factor, S, s_row, s_column, L, blocks, COLUMNS: tl.constexpr
+):
     f = tl.load(fields + tl.program_id(0) // blocks)
     l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
     inside = l < L
@@ -83,9 +70,9 @@ def _add_rows(D, row, column, starts, fields, index, factor, S, s_row, s_column,
 
 
 @triton.jit
-def _add_changes(
+def _add_changes(  # type: ignore[no-untyped-def]
     D, row, column, starts, fields, index, m, near, far, nearer, share, out, L, blocks, COLUMNS: tl.constexpr
-):  # type: ignore[no-untyped-def]
+):
     f = tl.load(fields + tl.program_id(0) // blocks)
     l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
     inside = l < L
@@ -102,7 +89,28 @@ def _add_changes(
 
 
 @triton.jit
-def _add_tears(D, row, column, starts, fields, index, m, w2, far2, weight2, w3, far3, weight3, gained, now, later, out, L, blocks, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip
+def _add_tears(  # type: ignore[no-untyped-def]
+    D,
+    row,
+    column,
+    starts,
+    fields,
+    index,
+    m,
+    w2,
+    far2,
+    weight2,
+    w3,
+    far3,
+    weight3,
+    gained,
+    now,
+    later,
+    out,
+    L,
+    blocks,
+    COLUMNS: tl.constexpr,
+):
     f = tl.load(fields + tl.program_id(0) // blocks)
     l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
     inside = l < L
@@ -124,7 +132,9 @@ def _add_tears(D, row, column, starts, fields, index, m, w2, far2, weight2, w3, 
 
 
 @triton.jit
-def _add_after(D, row, column, starts, fields, index, w3, far3, weight3, later, out, L, blocks, COLUMNS: tl.constexpr):  # type: ignore[no-untyped-def]
+def _add_after(  # type: ignore[no-untyped-def]
+    D, row, column, starts, fields, index, w3, far3, weight3, later, out, L, blocks, COLUMNS: tl.constexpr
+):
     f = tl.load(fields + tl.program_id(0) // blocks)
     l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
     inside = l < L

@@ -116,6 +116,7 @@ def check_vectors(X: Any, metric_name: str = "euclidean", *, allow_nan: bool = F
         raise ValueError("X is a source of dissimilarities, where vectors are needed; pass an array (N, M) of numbers.")
     from sklearn.utils.validation import check_array  # a second of imports, which reading a file does not wait for
 
+    X = in_memory(X)
     refuse_text(X, metric_name)
     X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
     good = ~np.isinf(X) if allow_nan else np.isfinite(X)

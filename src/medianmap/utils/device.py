@@ -11,7 +11,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,8 @@ def _name(device: Any) -> str:
 
 def on_card(X: Any) -> bool:
     """Whether X is a tensor of any library that lies on a card."""
+    if hasattr(X, "is_cuda"):  # torch's, whose other marks not every type of entries has
+        return bool(X.is_cuda)
     if hasattr(X, "__cuda_array_interface__"):
         return True
     return hasattr(X, "__dlpack_device__") and int(X.__dlpack_device__()[0]) not in MAIN_MEMORY
@@ -148,12 +150,23 @@ def free_bytes(device: Any) -> int | None:
     return int(cuda.mem_get_info(device)[0]) + int(unused)
 
 
-def bytes_beyond(n: int, k: int, itemsize: int) -> int:
+def bytes_beyond(n: int, k: int, itemsize: int, on_lattice: bool = False) -> int:
     """Bytes that a fit of n points and k prototypes takes beside the matrix.
 
-    Three arrays (k, n) of 4 bytes and two of 8, and a panel with three temporaries of its size.
+    Dissimilarities to prototypes, sums and what swaps of each would change: 40 bytes for every point and prototype, 72
+    on a lattice, counted from the code; and a panel of the matrix with three temporaries of its size.
     """
-    return 28 * n * k + 4 * max(itemsize, 4) * min(PANEL_ENTRIES, n * n)
+    return (72 if on_lattice else 40) * n * k + 4 * max(itemsize, 4) * min(PANEL_ENTRIES, n * n)
+
+
+def refuse_too_little_beside(device: Any, n: int, k: int, beside: int) -> None:
+    """ValueError if a fit of a matrix that is on the device already has no room beside it."""
+    free = free_bytes(device)
+    if free is not None and free < beside:
+        raise ValueError(
+            f"A fit of {k} prototypes to {n} points takes {in_words(beside)} beside the matrix, and {device} has "
+            f"{in_words(free)} free. Choose fewer prototypes, or keep the matrix there with dtype='float16'."
+        )
 
 
 def refuse_too_large(device: Any, n: int, itemsize: int, beside: int = 0) -> None:
@@ -188,15 +201,16 @@ def in_words(n_bytes: float) -> str:
 def released(device: Any) -> Iterator[None]:
     """When the body has ended, well or not, nothing that it made is left on a card.
 
-    device : as the user spelled it, or a torch.device; None does nothing. Where the body fails, what its calls held in
-    their variables is let go, too: the traceback of an error would keep it for as long as somebody has the error. A
-    card without memory is one sentence.
+    device : as it may be spelled; None does nothing. Where the body fails, what its calls held in their variables is
+        let go, too: the traceback of an error would keep it for as long as somebody has the error. A card without
+        memory is one sentence.
     """
     if device in (None, "cpu"):
         yield
         return
     try:
-        yield
+        with _one_thread() if device == "torch:cpu" else nullcontext():
+            yield
     except BaseException as error:
         traceback.clear_frames(error.__traceback__)
         torch = sys.modules.get("torch")
@@ -207,6 +221,18 @@ def released(device: Any) -> Iterator[None]:
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
             torch.cuda.empty_cache()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Torch has one thread: the same bits on any number of cores, and no waiting for others where tensors are small."""
+    torch = torch_module()
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _out_of_memory(said: str) -> str:
