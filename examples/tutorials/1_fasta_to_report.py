@@ -2,10 +2,11 @@
 From a FASTA file to a map and a report
 =======================================
 
-You have a file of proteins and want to know what is in it. This tutorial ends with an interactive page, a model that places
-new sequences on the map, and a list of unusual sequences.
+You have a file of proteins and want to know what is in it. This tutorial ends with an interactive page, a model that
+places new sequences on the map, and a list of unusual sequences.
 
-On the command line, the same takes one line: ``medianmap fit globins.fasta --labels header --grid 8x10 -o globins-map``.
+On the command line, the same takes one line: ``medianmap fit globins.fasta --labels header --grid 8x10 -o
+globins-map``.
 """
 
 import tempfile
@@ -21,9 +22,9 @@ folder = Path(tempfile.mkdtemp())
 # Read the file
 # -------------
 #
-# ``read`` accepts FASTA, tables, matrices and more. The second word of each header is the family of the protein. We keep
-# it to colour the map later; it is not used for training. The file here comes with the package; replace it by the path
-# of your own.
+# ``read`` accepts FASTA, tables, matrices and more. The second word of each header is the family of the protein. We
+# keep it to colour the map later; it is not used for training. The file here comes with the package; replace it by the
+# path of your own.
 records = read(files("medianmap.datasets") / "globins.fasta", label=1)
 print(len(records.ids), "sequences;", records.ids[0], records.labels[0], records.objects[0][:40])
 
@@ -56,8 +57,9 @@ for j in som.hits_.argsort()[::-1][:4]:
 # The page
 # --------
 #
-# Click a neuron to see its exemplar and its members, search for an id, or colour the map by families, hits or borders. The
-# page says in words whether you can read it as a map. It is a single file that works offline; the frame below shows it.
+# Click a neuron to see its exemplar and its members, search for an id, or colour the map by families, hits or borders.
+# The page says in words whether you can read it as a map. It is a single file that works offline; the frame below shows
+# it.
 page = report(som, both, y=records.labels, title="Globins by alignment")
 page.save(folder / "report.html")
 page
@@ -75,8 +77,8 @@ print(len(border_points(points)), "proteins lie between two groups of the map")
 # New sequences
 # -------------
 #
-# The model file contains the exemplars, so placing a new protein takes 80 alignments and none of the old data. Here is a
-# protein that lost its first ten letters:
+# The model file contains the exemplars, so placing a new protein takes 80 alignments and none of the old data. Here is
+# a protein that lost its first ten letters:
 save(som, folder / "globins.mmap")
 again = load(folder / "globins.mmap")
 fragment = records.objects[5][10:]

@@ -2,8 +2,8 @@
 From a distance matrix to clusters you can trust
 ================================================
 
-You have a distance matrix and nothing else. Is it sound? How many clusters are there? Which assignments can you trust? Each
-question has a function that answers it with numbers and in words.
+You have a distance matrix and nothing else. Is it sound? How many clusters are there? Which assignments can you trust?
+Each question has a function that answers it with numbers and in words.
 
 The matrix in this tutorial is simulated: edit distances of 240 proteins from four families
 (``simulate_protein_families``), written to a file as another program would write them.
@@ -52,8 +52,8 @@ print([finding.sentence for finding in mistaken.findings if finding.level in ("e
 # How many clusters?
 # ------------------
 #
-# Fit a map for each of several K. The silhouette measures how well clusters are separated, the stability whether two halves
-# of the data agree. Both are suggestions; peaks further to the right indicate finer structure.
+# Fit a map for each of several K. The silhouette measures how well clusters are separated, the stability whether two
+# halves of the data agree. Both are suggestions; peaks further to the right indicate finer structure.
 D = matrix.source()
 means = MedianKMeans(metric="precomputed", init="k-medoids++", n_init=5, random_state=0)
 path = k_path(means, D, [2, 3, 4, 5, 6, 7, 8, 9, 10])
@@ -91,7 +91,7 @@ print(f"purity of all points {purity(gas.labels_, y):.3f}, of the sure ones "
 # A page for others
 # -----------------
 #
-# The page shows the graph of the clusters, their exemplars and members, the health of the matrix, and the confidence of each
-# point.
+# The page shows the graph of the clusters, their exemplars and members, the health of the matrix, and the confidence of
+# each point.
 page = report(gas, D, ids=matrix.ids, health=health, sure=sure, title="Clusters of a distance matrix")
 page

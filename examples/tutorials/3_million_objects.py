@@ -2,11 +2,11 @@
 A million objects
 =================
 
-A million strings have half a trillion pairs: too many for a matrix, and for k-medoids. ``PatchClusterer`` reads the strings
-once, patch by patch, in constant memory, and chooses exemplars from all patches.
+A million strings have half a trillion pairs: too many for a matrix, and for k-medoids. ``PatchClusterer`` reads the
+strings once, patch by patch, in constant memory, and chooses exemplars from all patches.
 
-``N`` is 20000 here so that this page builds within a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a million.
-Nothing else changes. Data: simulated by ``simulate_chromosomes``.
+``N`` is 20000 here so that this page builds within a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a
+million. Nothing else changes. Data: simulated by ``simulate_chromosomes``.
 """
 
 import os
@@ -53,8 +53,8 @@ print(patches.multiplicities_[:8].round(), "sum", patches.multiplicities_.sum())
 # How good is it?
 # ---------------
 #
-# Judge the map on a sample small enough to compare all pairs: its loss relative to that of a full fit on the sample itself,
-# which has the advantage of being optimised for it.
+# Judge the map on a sample small enough to compare all pairs: its loss relative to that of a full fit on the sample
+# itself, which has the advantage of being optimised for it.
 sample = strings.sequences[:: max(1, N // 2000)]
 full = MedianNeuralGas(44, metric="edit-chromosome", random_state=0).fit(sample)
 print(f"loss of one pass {-patches.score(sample):.0f}, of a full fit to the sample {-full.score(sample):.0f}")
@@ -63,8 +63,8 @@ print(f"loss of one pass {-patches.score(sample):.0f}, of a full fit to the samp
 # Where is everything?
 # --------------------
 #
-# ``assign_all`` writes the exemplar of each string to a table, block by block. If it is killed, it resumes and produces the same
-# bytes.
+# ``assign_all`` writes the exemplar of each string to a table, block by block. If it is killed, it resumes and produces
+# the same bytes.
 patches.set_params(checkpoint=None)  # a model file holds no path of this machine
 save(patches, folder / "strings.mmap")
 totals = assign_all(load(folder / "strings.mmap"), strings.sequences, folder / "assigned.tsv", ids=strings.ids)

@@ -29,22 +29,22 @@ NEIGHBOURS, NEAREST = 0.2, 0.02
 class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A map whose prototypes carry classes, trained with d_beta = beta d(x_i, w_j) + (1 - beta) |y_i - Y_j|^2.
 
-    y_i is the label of point i as a vector of class shares, and Y_j that of prototype j: the weighted mean of the labels
-    of its points. Training lowers both parts together; for points without a label only the first part counts. A new
-    point gets the class of its nearest prototype under d.
+    y_i is the label of point i as a vector of class shares, and Y_j that of prototype j: the weighted mean of the
+    labels of its points. Training lowers both parts together; for points without a label only the first part counts. A
+    new point gets the class of its nearest prototype under d.
 
     Parameters
     ----------
     estimator : one of the maps, or a PatchClusterer of one
         The map to train; it is cloned, not changed.
     beta : "auto" or float, default="auto"
-        Weight of the data relative to their labels, in (0, 1]; 1 is the unsupervised map, bit for bit. "auto" depends on
-        the number n of labelled points: 1 if n is at most the number of prototypes, and approaching 0.8 as n grows,
+        Weight of the data relative to their labels, in (0, 1]; 1 is the unsupervised map, bit for bit. "auto" depends
+        on the number n of labelled points: 1 if n is at most the number of prototypes, and approaching 0.8 as n grows,
         (1 - beta) / beta = max(0, 1 - K / n) / 4.
     labeling : {"spread", "majority", "learned"}, default="spread"
-        How prototypes get the classes that are predicted. "spread": from the votes of their labelled points, weighted by
-        sample_weight, and the shares of neighbouring prototypes, which decide if there is no vote. "majority": from the
-        votes alone; without any, from the nearest labelled point. With beta=1 this is the posterior labelling of an
+        How prototypes get the classes that are predicted. "spread": from the votes of their labelled points, weighted
+        by sample_weight, and the shares of neighbouring prototypes, which decide if there is no vote. "majority": from
+        the votes alone; without any, from the nearest labelled point. With beta=1 this is the posterior labelling of an
         unsupervised map. "learned": from the vectors Y of training.
     label_scale : {"mean"} or None, default="mean"
         "mean" divides the dissimilarities in d_beta by their mean, so that beta has the same effect on every data set;

@@ -120,9 +120,9 @@ class MedianMap(MedianParameters, DissimilarityMap):
 class MedianKMeans(MedianMap, KMeansMap):
     """K-means whose prototypes are data points (K-centers; alternating k-medoids).
 
-    Minimises sum_i m_i min_j d(x_i, w_j) over data points w_j in alternating steps: each point is assigned to its nearest
-    prototype, then each prototype moves to the data point with the smallest total dissimilarity to its points. Without
-    swaps or annealing, the result depends on the start: use n_init.
+    Minimises sum_i m_i min_j d(x_i, w_j) over data points w_j in alternating steps: each point is assigned to its
+    nearest prototype, then each prototype moves to the data point with the smallest total dissimilarity to its points.
+    Without swaps or annealing, the result depends on the start: use n_init.
 
     See Also
     --------

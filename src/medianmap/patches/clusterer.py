@@ -52,14 +52,14 @@ class PatchClusterer(
     multiplicity M_j.
 
     Only dissimilarities within patches and between the points carried over are evaluated: for symmetric D,
-    N (p/2 + 16 K^2 / p) with summaries (p >= 6 K), N (p/2 + K) with prototypes. Memory is that of p or 12 K points and of
-    the current summaries, up to 12 K points for each doubling of N.
+    N (p/2 + 16 K^2 / p) with summaries (p >= 6 K), N (p/2 + K) with prototypes. Memory is that of p or 12 K points and
+    of the current summaries, up to 12 K points for each doubling of N.
 
     Parameters
     ----------
     estimator : map
-        Any of the maps; it is cloned, not changed. If its `init` names data points, they must be in the first patch, and
-        patches are processed in sequence.
+        Any of the maps; it is cloned, not changed. If its `init` names data points, they must be in the first patch,
+        and patches are processed in sequence.
     patch_size : int, default=1000
         Maximum number of points in a patch, p.
     n_patches : int or None, default=None
@@ -70,9 +70,9 @@ class PatchClusterer(
         map at the end; batch maps merge the K means of each patch. "auto" is "tree" for median maps, whose exemplars
         would otherwise stay in the first patch, and "sequential" for others.
     warm_start : bool, default=True
-        Only for `merge="sequential"`: whether a patch starts from the previous prototypes, slightly reheated (neural gas:
-        sigma = K/15, SOM: 1.5 sigma_end), and cools in a tenth of the epochs, so that the lattice of a SOM keeps its
-        orientation. False anneals every patch from a new start, as the chapter's algorithm does literally.
+        Only for `merge="sequential"`: whether a patch starts from the previous prototypes, slightly reheated (neural
+        gas: sigma = K/15, SOM: 1.5 sigma_end), and cools in a tenth of the epochs, so that the lattice of a SOM keeps
+        its orientation. False anneals every patch from a new start, as the chapter's algorithm does literally.
     shuffle : bool, default=False
         Whether to process points in random order. Not for streams.
     compute_labels : bool, default=True
