@@ -16,7 +16,7 @@ INSTALL := install() { if command -v uv >/dev/null 2>&1; \
 # Tests start many processes, and each would compile the library's Python anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slow coverage mutants fuzz lint format test-oldest docs bench reproduce picture wheel dist clean help
+.PHONY: demo workflows test test-slow coverage mutants fuzz lint format test-oldest docs bench reproduce picture wheel dist clean help
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -43,6 +43,9 @@ $(DOCUMENTED): $(INSTALLED)
 demo: $(CORE)  ## Map 630 globins by their alignments, print the map and write its page
 	@echo "Mapping 630 globins by their alignments ..."
 	@$(BIN)/medianmap demo --force
+
+workflows: $(INSTALLED)  ## Install Snakemake, with which the tests run examples/workflows
+	@$(INSTALL) --group workflows
 
 test: $(INSTALLED)  ## Run all tests
 	$(BIN)/python -m pytest -n auto

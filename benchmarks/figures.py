@@ -77,15 +77,15 @@ def page_text(page: str) -> str:
 
 
 def differences(path: Path) -> list[str]:
-    """The lines of a file's tables that its page does not show, in their order."""
+    """The lines of a file's tables that its page shows otherwise, in their order; it need not show all of them."""
     content = json.loads(path.read_text(encoding="utf-8"))
     shown, _ = split(page_text(content["page"]))
     missing = []
     for table in content["tables"]:
-        if table not in shown:
-            alike = next((each for each in shown if each[0] == table[0]), [])
-            missing += [line for line in table if line not in alike] or table
-    return missing
+        alike = [each for each in shown if each[0] == table[0]]
+        if alike and table not in alike:
+            missing += [line for line in table if line not in alike[0]] or table
+    return missing if any(table in shown for table in content["tables"]) else missing or content["tables"][0]
 
 
 def cells(line: str) -> list[str]:

@@ -54,7 +54,8 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery", "../examples/tutorials"],
     "gallery_dirs": ["built/gallery", "built/tutorials"],
     "filename_pattern": r"\.py$",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "site_pages.GalleryOrder",
+    "thumbnail_size": (480, 336),
     "abort_on_example_error": True,
     "backreferences_dir": "built/used",
     "doc_module": ("medianmap",),
@@ -80,7 +81,7 @@ html_copy_source = False
 html_sidebars = {"index": [], "start": [], "built/commands": []}
 html_theme_options: dict[str, Any] = {
     "logo": {"text": "medianmap"},
-    "header_links_before_dropdown": 9,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navigation_with_keys": False,
     "show_toc_level": 2,

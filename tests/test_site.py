@@ -177,6 +177,14 @@ def test_the_version_is_told_alike_everywhere():
     assert f'\n  version: "{version}"\n' in (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
 
 
+def test_the_changelog_begins_with_this_version_and_its_day():
+    versions = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    latest = versions[1]
+    assert re.match(rf"{re.escape(medianmap.__version__)} \(\d{{4}}-\d\d-\d\d\)\n", latest)
+    assert set(re.findall(r"^### (.*)$", latest, re.MULTILINE)) <= {"Added", "Changed", "Fixed"}
+    assert "### Added" in latest
+
+
 def test_the_recipe_asks_for_what_the_package_asks_for():
     import tomllib
 

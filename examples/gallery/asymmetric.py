@@ -2,9 +2,9 @@
 An asymmetric dissimilarity
 ===========================
 
-How much of text a is missing from text b is not how much of b is missing from a. A median map reads a matrix as "from
-point to prototype", and needs neither symmetry nor the triangle inequality: the exemplars are the texts that cover the
-others.
+The share of basket a that is missing from basket b differs from the share of b that is missing from a. A median map
+reads a matrix as "from point to prototype" and needs neither symmetry nor the triangle inequality: its exemplars are
+the baskets that cover the others.
 
 Data: simulated here: 150 baskets of goods; some are parts of larger ones.
 """

@@ -2,10 +2,10 @@
 How many prototypes?
 ====================
 
-``k_path`` fits a map for each K, each starting from the one before, and reports the quantization error, a silhouette to
-medoids and how stable the clusters are between halves of the data. It suggests; it does not decide.
+``k_path`` fits a map for each K, starting from the previous one, and reports the quantization error, the medoid
+silhouette, and the stability of the clusters between halves of the data. It makes suggestions; the choice is yours.
 
-Data: 240 proteins of four families, two of which parted late, simulated by ``simulate_protein_families``.
+Data: 240 proteins of four families, two of which diverged late, simulated by ``simulate_protein_families``.
 """
 
 from medianmap import MedianKMeans, as_dissimilarity, k_path, simulate_protein_families

@@ -2,9 +2,9 @@
 Chromosomes as strings
 ======================
 
-A chromosome under the microscope is a row of dark and light bands; written as a string of grey-level differences it can
-be compared by an edit distance whose substitutions cost as much as the levels differ. Neural gas finds the exemplars
-and labels of a tenth of the strings make it a classifier.
+Under the microscope, a chromosome is a row of dark and light bands. Written as a string of grey-level differences, it
+can be compared by an edit distance in which a substitution costs the difference between the levels. Neural gas finds
+exemplars, and labels for a tenth of the strings turn it into a classifier.
 
 Data: simulated by ``simulate_chromosomes`` to be about as hard as the Copenhagen chromosomes, which may not be shipped.
 """
@@ -18,7 +18,7 @@ print(strings.families[0], strings.sequences[0])
 D = as_dissimilarity(strings.sequences, "edit-chromosome").kept()
 
 # %%
-# Neural gas of 66 exemplars, three for each of the 22 classes; it is not told them.
+# Neural gas with 66 exemplars, three for each of the 22 classes. It does not see the classes.
 gas = MedianNeuralGas(66, metric="precomputed", random_state=0).fit(D)
 gas.plot("topology", D, strings.families)
 

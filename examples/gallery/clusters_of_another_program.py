@@ -2,8 +2,8 @@
 Arranging another program's clusters
 ====================================
 
-Clusters are there already: of MMseqs2, of k-medoids, of a tree that was cut. Their medoids become the neurons of a map
-without being changed, and similar ones become neighbours.
+You already have clusters, from MMseqs2, k-medoids, or a tree cut at some height. Their medoids become the neurons of a
+map, unchanged, and similar medoids become neighbours.
 
 Data: 630 globins (UniProtKB/Swiss-Prot, CC BY 4.0), which come with the package; clusters by scikit-learn's
 agglomerative clustering.
@@ -31,7 +31,7 @@ print(f"topographic error {before:.3f} in the order given, {laid.topographic_err
 assert sorted(laid.medoid_indices) == sorted(medoids)
 
 # %%
-# A map that takes these exemplars as they are can be drawn, reported and asked about new sequences:
+# A map with exactly these exemplars can be drawn and reported, and it can place new sequences:
 som = MedianSOM((5, 6), metric="kmer", init=laid.medoid_indices, annealing="none", random_state=0)
 som.fit(globins.sequences)
 som.plot("labels", globins.sequences, globins.families)

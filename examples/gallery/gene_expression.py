@@ -2,8 +2,8 @@
 Cells by their gene expression, from AnnData
 ============================================
 
-Single-cell tools keep what they compute in an ``AnnData``: coordinates in ``obsm``, matrices in ``obsp``.
-``from_anndata`` takes either, with the names of the cells.
+Single-cell tools store their results in an ``AnnData`` object: coordinates in ``obsm``, matrices in ``obsp``.
+``from_anndata`` reads either, with the names of the cells.
 
 Data: simulated here, counts of 300 genes in 500 cells along two branches of a differentiation.
 """
@@ -33,13 +33,13 @@ per_cell = counts / counts.sum(axis=1, keepdims=True)
 cells.obsm["X_pca"] = PCA(15, random_state=0).fit_transform(np.log1p(1e4 * per_cell))
 
 # %%
-# The map is coloured by the state that was simulated: the progenitors lead into two branches.
+# The map is coloured by the simulated state: the progenitors lead into two branches.
 records = from_anndata(cells, key="X_pca", label="state")
 som = MedianSOM(grid=(7, 9), metric="euclidean", random_state=0).fit(records.objects)
 som.plot("labels", records.objects, records.labels)
 
 # %%
-# Component planes: how the first principal components run over the map.
+# Component planes show the first principal components over the map.
 planes, names = component_planes(som)
 figure, axes = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
 for k, ax in enumerate(axes):

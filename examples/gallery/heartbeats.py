@@ -2,8 +2,8 @@
 Heartbeats under time warping
 =============================
 
-Two heartbeats are alike although one is slower. Dynamic time warping compares series of any lengths by the best match
-of their times; the exemplars are beats that occurred.
+Two heartbeats can be alike although one is slower. Dynamic time warping compares series of different lengths by the
+best alignment of their times. The exemplars are beats that really occurred.
 
 Data: simulated here: normal beats, beats with a wide second wave, and beats without the first wave, of different
 lengths.
@@ -39,7 +39,7 @@ D = as_dissimilarity(beats, "dtw", metric_params={"window": 10}).kept()
 gas = MedianNeuralGas(6, metric="precomputed", random_state=0).fit(D)
 
 # %%
-# The six exemplars, each with the beats that it stands for:
+# The six exemplars, each with the beats it represents:
 figure, axes = plt.subplots(2, 3, figsize=(10, 5), sharex=True, sharey=True, layout="constrained")
 for j, ax in enumerate(axes.flat):
     members = np.flatnonzero(gas.labels_ == j)
@@ -51,7 +51,7 @@ for j, ax in enumerate(axes.flat):
     ax.set_title(f"{len(members)} beats, {found.count(commonest)} {commonest}", fontsize="medium")
 
 # %%
-# How sure is each beat's exemplar? The least sure beats are those to look at again.
+# How certain is the exemplar of each beat? Look again at the least certain ones.
 sure = uncertainty(gas, D, n_resamples=10)
 least = sure.points[np.argsort(sure.points["confidence"])[:5]]
 for one in least:

@@ -2,8 +2,8 @@
 Mass spectra as lists of peaks
 ==============================
 
-Spectra have peaks at different places, so they are not vectors. ``spectrum-cosine`` matches peaks within a tolerance;
-no binning is needed, and a precursor that is off by a few thousandths does not matter.
+Spectra have peaks at different positions, so they are not vectors. ``spectrum-cosine`` matches peaks within a
+tolerance. It needs no binning, and a shift of a few thousandths does not matter.
 
 Data: simulated here. Twelve compounds of three classes; compounds of a class share fragments; every measurement shifts
 its peaks, changes their intensities, loses some and adds noise.
@@ -33,7 +33,7 @@ som = MedianSOM(grid=(5, 6), metric="spectrum-cosine", metric_params={"tolerance
 som.plot("labels", spectra, [name.split(",")[0] for name in compound])
 
 # %%
-# An exemplar is a spectrum that was measured. Two touching neurons share the fragments of their class:
+# Each exemplar is a measured spectrum. Two adjacent neurons share the fragments of their class:
 j = som.hits_.argmax()
 l = som.lattice_.neighbors[j].nonzero()[0][0]
 figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")

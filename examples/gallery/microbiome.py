@@ -2,8 +2,8 @@
 A microbiome with scikit-bio
 ============================
 
-Counts of taxa in samples, compared by UniFrac, which needs a tree; scikit-bio computes the matrix, and its
-``DistanceMatrix`` with sample names goes into a map as it is.
+Samples are compared by their counts of taxa with UniFrac, which needs a tree. scikit-bio computes the matrix, and a map
+accepts its ``DistanceMatrix`` directly and keeps the sample names.
 
 Data: simulated here, with a random tree of 40 taxa and 120 samples of three habitats.
 """
@@ -46,5 +46,5 @@ print(f"purity {purity(som.labels_, np.unique(habitats, return_inverse=True)[1])
 som.plot("labels", D, habitats)
 
 # %%
-# The matrix is all that is known of the samples; the borders between habitats show without the labels, too.
+# The map knows the samples only by this matrix. The borders between habitats are visible without the labels.
 som.plot("u-matrix", D)

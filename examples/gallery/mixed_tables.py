@@ -2,8 +2,8 @@
 A table with numbers, categories and gaps
 =========================================
 
-Gower's dissimilarity compares two rows column by column: numbers by their difference over the range, categories by
-equality, and what one of the rows lacks is left out.
+Gower's dissimilarity compares two rows column by column: numbers by their difference relative to the range, categories
+by equality. Columns missing from either row are skipped.
 
 Data: simulated here, 240 visitors of a clinic, of three groups, one cell in twenty empty.
 """
@@ -29,14 +29,14 @@ rows = table.astype(object).where(known, None)
 print(rows.head())
 
 # %%
-# Rows as they are, with None for what is not known:
+# Pass the rows as they are, with None for missing values:
 objects = [tuple(row) for row in rows.to_numpy()]
 gas = MedianNeuralGas(6, metric="gower", random_state=0).fit(objects)
 for j, exemplar in enumerate(gas.cluster_centers_):
     print(f"{gas.hits_[j]:3.0f} rows like {exemplar}")
 
 # %%
-# What the groups that were simulated became:
+# The simulated groups on the map:
 shares, _ = class_shares(gas.labels_, group, 6)
 print(pd.DataFrame(shares.round(2), columns=["group 0", "group 1", "group 2"]))
 gas.plot("topology", objects, group)

@@ -2,8 +2,8 @@
 Neural gas as a graph
 =====================
 
-Neural gas has no lattice. Which exemplars are neighbours is learned: two are joined where points have them as their two
-nearest. The drawing places them by their dissimilarities.
+Neural gas has no lattice; it learns which exemplars are neighbours. Two exemplars are connected if they are the two
+nearest of some points. The drawing places them by their dissimilarities.
 
 Data: 1797 handwritten digits that come with scikit-learn (from the UCI repository).
 """

@@ -2,8 +2,8 @@
 Order on the map against quantization
 =====================================
 
-A SOM pays for its order: prototypes that are neighbours on the lattice cannot all be where the points are. ``order``
-says what that may cost, and ``width_front`` shows what widths of the neighbourhood give.
+Order on the lattice has a price: prototypes that must resemble their neighbours cannot all be where the points are.
+``order`` limits this price, and ``width_front`` shows the effect of the neighbourhood width.
 
 Data: 569 tumours of the breast cancer data that come with scikit-learn (from the UCI repository), as z-scores.
 """

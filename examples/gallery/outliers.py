@@ -2,8 +2,8 @@
 Outliers and points between clusters
 ====================================
 
-A point that is much farther from what is near to it than points there usually are is an outlier. One that is about as
-near to another group of the map as to its own lies on a border.
+An outlier is a point that is much farther from its neighbours than points in that region usually are. A border point is
+about as close to another group of the map as to its own.
 
 Data: 1797 handwritten digits that come with scikit-learn (from the UCI repository), and 12 of them with their
 pixels shuffled, which resemble nothing.
@@ -40,6 +40,6 @@ def pictures(rows, title):
 pictures(far[:10], "The most unusual; below: the nearest exemplar")
 
 # %%
-# Border points: nearly as near to an exemplar of another group of the map.
+# Border points are almost as close to an exemplar of another group of the map.
 border = border_points(points, at_least=0.98)
 pictures(border[:10], "Between two groups; below: the nearest exemplar")

@@ -2,12 +2,11 @@
 The map of a PostgreSQL table
 =============================
 
-A laboratory keeps measured dissimilarities as rows (from, to, value). ``PostgresSource`` reads the blocks that a fit
-asks for; the map has the ids of the table.
+A laboratory stores measured dissimilarities as rows (from, to, value). ``PostgresSource`` reads the blocks that a fit
+needs, and the map keeps the ids of the table.
 
-Set ``MEDIANMAP_POSTGRES`` to the address of a database of yours (postgresql://user:password@host:5432/lab) in which a
-table ``measured`` may be made and dropped. Without it the example reads the same table from DuckDB, which needs no
-server.
+Set ``MEDIANMAP_POSTGRES`` to the address of your database (postgresql://user:password@host:5432/lab), in which the
+example may create and drop a table ``measured``. Otherwise it reads the same table from DuckDB, which needs no server.
 
 Data: simulated here: 80 samples at places along a ring, measured with noise.
 """

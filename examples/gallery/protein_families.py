@@ -2,7 +2,7 @@
 Protein families by their alignments
 ====================================
 
-630 globins, compared by global alignments with BLOSUM62. The map is not told the families; it is coloured by them
+630 globins, compared by global alignment with BLOSUM62. The map does not see the families; they only colour it
 afterwards. Each neuron is represented by one of the proteins.
 
 Data: sequences of UniProtKB/Swiss-Prot, CC BY 4.0, which come with the package (``load_globins``).
@@ -23,11 +23,11 @@ print(
 som.plot("labels", globins.sequences, globins.families)
 
 # %%
-# The U-matrix shows the borders: how different the exemplars of touching neurons are.
+# The U-matrix shows the borders: the dissimilarity of the exemplars of adjacent neurons.
 som.plot("u-matrix")
 
 # %%
-# The protein that stands for the fullest neuron, and its neighbours on the lattice:
+# The exemplar of the largest neuron, and its neighbours on the lattice:
 fullest = som.hits_.argmax()
 for j in [fullest, *som.lattice_.neighbors[fullest].nonzero()[0]]:
     exemplar = som.medoid_indices_[j]

@@ -2,8 +2,8 @@
 A stream in patches, with drift
 ===============================
 
-Data arrive in patches, and their source moves. ``partial_fit`` takes one patch after another in constant memory; the
-exemplars are points of all patches, each with the number of points that it stands for.
+Data arrive in patches while their source changes. ``partial_fit`` processes one patch after another in constant memory.
+The exemplars come from all patches, each with the number of points it represents.
 
 Data: simulated here: 12000 points in 24 patches, three sources, one of which wanders and one that appears late.
 """

@@ -2,7 +2,7 @@
 Words by their spelling
 =======================
 
-The smallest example: strings, the edit distance, a small map. Every neuron shows the word that stands for it.
+The smallest example: strings, the edit distance, and a small map. Every neuron shows its exemplar.
 
 Data: the words are written below.
 """
@@ -23,6 +23,6 @@ for (x, y), word in zip(som.lattice_.positions, som.cluster_centers_, strict=Tru
     ax.text(x, y, word, ha="center", va="center", fontsize="small", bbox={"color": "white", "alpha": 0.8, "pad": 1})
 
 # %%
-# Words that the map has not seen go to the neuron of the nearest exemplar, at the cost of 20 comparisons each.
+# New words are assigned to the nearest exemplar, with 20 comparisons each.
 for word in ("knightly", "wonderful", "mapper", "stares"):
     print(f"{word:10s} -> {som.cluster_centers_[som.predict([word])[0]]}")

@@ -2,10 +2,11 @@
 From a FASTA file to a map and a report
 =======================================
 
-A file of proteins, and the question what is in it. At the end there is a page to click, a model that places new
-sequences, and a table of which sequence is where.
+You have a file of proteins and want to know what is in it. This tutorial ends with an interactive page, a model that
+places new sequences on the map, and a list of unusual sequences.
 
-The same on the command line is one line: ``medianmap fit globins.fasta --labels header --grid 8x10 -o globins-map``.
+On the command line, the same takes one line: ``medianmap fit globins.fasta --labels header --grid 8x10 -o
+globins-map``.
 """
 
 import tempfile
@@ -21,9 +22,9 @@ folder = Path(tempfile.mkdtemp())
 # Read the file
 # -------------
 #
-# ``read`` takes FASTA, tables, matrices and more. The second word of each header is the family of the protein; we
-# keep it to colour the map, which will not be told. Here the file is the one that comes with the package; put the
-# path of yours.
+# ``read`` accepts FASTA, tables, matrices and more. The second word of each header is the family of the protein. We
+# keep it to colour the map later; it is not used for training. The file here comes with the package; replace it by the
+# path of your own.
 records = read(files("medianmap.datasets") / "globins.fasta", label=1)
 print(len(records.ids), "sequences;", records.ids[0], records.labels[0], records.objects[0][:40])
 
@@ -31,8 +32,8 @@ print(len(records.ids), "sequences;", records.ids[0], records.labels[0], records
 # Compare all pairs
 # -----------------
 #
-# Proteins are compared by global alignments, normalised to 1 - s(a, b) / sqrt(s(a, a) s(b, b)). The matrix goes into a
-# file: if the computation is killed, the same call goes on where it was.
+# Proteins are compared by global alignment scores, normalised to 1 - s(a, b) / sqrt(s(a, a) s(b, b)). The matrix is
+# written to a file: if the computation is interrupted, the same call resumes it.
 matrix = all_pairs(records.objects, "alignment", folder / "D.npy", ids=records.ids)
 print(matrix.shape, matrix.block(slice(0, 2), slice(0, 3)).round(3).tolist())
 
@@ -40,15 +41,15 @@ print(matrix.shape, matrix.block(slice(0, 2), slice(0, 3)).round(3).tolist())
 # Make a map
 # ----------
 #
-# The source below holds the proteins and their matrix: the fit reads the matrix, keeps the exemplars as sequences, and
-# can compare new proteins by itself later.
+# The source below combines the proteins with their matrix. The fit reads the matrix, stores the exemplars as sequences,
+# and can later compare new proteins by itself.
 both = as_dissimilarity(records.objects, "alignment", ids=records.ids, matrix=folder / "D.npy")
 som = MedianSOM(grid=(8, 10), metric="alignment", refine="swap", random_state=0).fit(both)
 print(f"quantization error {som.quantization_error_:.2f}; fixed point reached: {som.converged_}")
 som.plot("labels", both, records.labels)
 
 # %%
-# Who stands for whom? An exemplar is a protein of the file:
+# Each exemplar is a protein of the file:
 for j in som.hits_.argsort()[::-1][:4]:
     print(f"neuron {j:2d}: {som.hits_[j]:3.0f} proteins like {som.prototype_ids_[j]}")
 
@@ -56,15 +57,16 @@ for j in som.hits_.argsort()[::-1][:4]:
 # The page
 # --------
 #
-# Click a neuron for its exemplar and its members; find an id; colour by families, hits or borders. The page says in
-# words whether it may be read as a map. It is one file that needs no network; what you see below is that file.
+# Click a neuron to see its exemplar and its members, search for an id, or colour the map by families, hits or borders.
+# The page says in words whether you can read it as a map. It is a single file that works offline; the frame below shows
+# it.
 page = report(som, both, y=records.labels, title="Globins by alignment")
 page.save(folder / "report.html")
 page
 
 # %%
-# What is odd, what is between
-# ----------------------------
+# Unusual and undecided sequences
+# -------------------------------
 points = two_best(som, both)
 for one in outliers(points)[:3]:
     name, family = records.ids[one["point"]], records.labels[one["point"]]
@@ -75,8 +77,8 @@ print(len(border_points(points)), "proteins lie between two groups of the map")
 # New sequences
 # -------------
 #
-# The model file holds the exemplars, so that a new protein costs 80 alignments and no old data. Here a protein with its
-# first ten letters lost:
+# The model file contains the exemplars, so placing a new protein takes 80 alignments and none of the old data. Here is
+# a protein that lost its first ten letters:
 save(som, folder / "globins.mmap")
 again = load(folder / "globins.mmap")
 fragment = records.objects[5][10:]

@@ -2,10 +2,10 @@
 A million objects
 =================
 
-A million strings have half a trillion pairs: no matrix, no k-medoids. ``PatchClusterer`` reads the strings once,
-patch by patch, in memory that does not grow, and its exemplars are strings of all patches.
+A million strings have half a trillion pairs: too many for a matrix, and for k-medoids. ``PatchClusterer`` reads the
+strings once, patch by patch, in constant memory, and chooses exemplars from all patches.
 
-``N`` is 20000 here, so that this page is built in a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a
+``N`` is 20000 here so that this page builds within a minute; set ``MEDIANMAP_TUTORIAL_N=1000000`` to run it with a
 million. Nothing else changes. Data: simulated by ``simulate_chromosomes``.
 """
 
@@ -28,7 +28,7 @@ folder = Path(tempfile.mkdtemp())
 # What will it cost?
 # ------------------
 #
-# ``estimate`` tries a patch and says what the whole would take: here, and for a million.
+# ``estimate`` tries a few patches and predicts the cost of the whole pass, here and for a million strings.
 gas = MedianNeuralGas(44, metric="edit-chromosome", random_state=0)
 patches = PatchClusterer(gas, patch_size=500, compute_labels=False, checkpoint=str(folder / "pass.ckpt"))
 for n in (N, 10**6):
@@ -38,7 +38,7 @@ for n in (N, 10**6):
 # One pass
 # --------
 #
-# With a checkpoint a pass that was killed goes on after the last complete patch. A generator would do as well as a
+# With a checkpoint, a pass that was killed resumes after the last complete patch. You can pass a generator instead of a
 # list.
 start = time.perf_counter()
 patches.fit(strings.sequences)
@@ -46,15 +46,15 @@ print(f"{patches.n_samples_seen_} strings in {time.perf_counter() - start:.0f} s
 print(f"{patches.n_evaluations_:.3g} dissimilarities, {patches.n_evaluations_ / N**2:.2%} of all")
 
 # %%
-# Every exemplar stands for a number of strings, and none was lost:
+# Every exemplar represents a number of strings, and none was lost:
 print(patches.multiplicities_[:8].round(), "sum", patches.multiplicities_.sum())
 
 # %%
 # How good is it?
 # ---------------
 #
-# Judge it on strings that are few enough to compare: the loss of its exemplars against those of a full fit on the
-# sample itself, which has the advantage of being made for it.
+# Judge the map on a sample small enough to compare all pairs: its loss relative to that of a full fit on the sample
+# itself, which has the advantage of being optimised for it.
 sample = strings.sequences[:: max(1, N // 2000)]
 full = MedianNeuralGas(44, metric="edit-chromosome", random_state=0).fit(sample)
 print(f"loss of one pass {-patches.score(sample):.0f}, of a full fit to the sample {-full.score(sample):.0f}")
@@ -63,14 +63,15 @@ print(f"loss of one pass {-patches.score(sample):.0f}, of a full fit to the samp
 # Where is everything?
 # --------------------
 #
-# ``assign_all`` writes each string's exemplar into a table, in blocks; killed, it goes on to the same bytes.
+# ``assign_all`` writes the exemplar of each string to a table, block by block. If it is killed, it resumes and produces
+# the same bytes.
 patches.set_params(checkpoint=None)  # a model file holds no path of this machine
 save(patches, folder / "strings.mmap")
 totals = assign_all(load(folder / "strings.mmap"), strings.sequences, folder / "assigned.tsv", ids=strings.ids)
 print(totals.n_objects, "rows;", (folder / "assigned.tsv").read_text()[:90].splitlines()[:2])
 
 # %%
-# The classes that were simulated, by exemplar, on the sample:
+# The simulated classes at each exemplar, on the sample:
 y = np.asarray(strings.y)[:: max(1, N // 2000)]
 print(f"purity {purity(patches.predict(sample), y):.3f}, of the full fit to the sample {purity(full.labels_, y):.3f}")
 

@@ -33,6 +33,7 @@ def here(tmp_path, monkeypatch):
     (["--lattice", "ring.tsv"], {"lattice": RING}),
 ])  # fmt: skip
 def test_the_map_is_the_librarys_and_other_commands_take_it(options, params, here):
+    optional("matplotlib")
     assert fit(*options, "-o", "map") == 0
     som = load("map/model.mmap")
     expected = MedianSOM(metric="edit", n_epochs=8, random_state=0, **params).fit(WORDS)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.extras import optional
 from support.fits import IDS, KIND, WORDS, fit, rows, run, write_words
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, load, save
@@ -99,6 +100,7 @@ def test_a_configuration_of_somebody_else_is_left_alone(here, capsys):
 
 
 def test_data_that_have_moved(here, capsys, monkeypatch):
+    optional("matplotlib")
     assert fit("--map", "kmeans", "-k", "3", "-q", "-o", "map") == 0
     Path("below").mkdir()
     monkeypatch.chdir("below")

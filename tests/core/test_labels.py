@@ -32,7 +32,7 @@ HARD = {
     "pandas strings": pd.Series(["a", "b", None, "b"], dtype="string"),
     "pandas categories": pd.Categorical(["a", "b", None, "b"]),
     "dates": np.array(["2020-01-01", "2021-01-01", "NaT", "2021-01-01"], "M8[ns]"),
-    "dates in a list": [np.datetime64("2020"), np.datetime64("2021"), np.datetime64("NaT"), np.datetime64("2021")],
+    "dates in a list": [np.datetime64("2020"), np.datetime64("2021"), np.datetime64("NaT", "Y"), np.datetime64("2021")],
     "dates in a series": pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01", None, "2021-01-01"])),
     "a deque": deque([3, 5, None, 5]),
 }
@@ -133,7 +133,7 @@ def test_numbers_of_known_and_unknown_classes_in_any_order():
 
 
 def test_a_single_value_is_missing_or_not():
-    missing = [None, np.nan, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), np.ma.masked]
+    missing = [None, np.nan, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "D"), np.ma.masked]
     assert all(map(is_unlabelled, missing))
     assert not any(map(is_unlabelled, ["", "-1", -1, -1.0, np.int8(-1), 0, False, b"", np.datetime64("2020"), 1.5]))
 

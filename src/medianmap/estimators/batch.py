@@ -76,7 +76,7 @@ class BatchKMeans(BatchMap, KMeansMap):
     See Also
     --------
     MedianKMeans : For any dissimilarity.
-    BatchNeuralGas : Depends less on the start.
+    BatchNeuralGas : Less dependent on the start.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class BatchNeuralGas(BatchMap, NeuralGasMap):
     See Also
     --------
     MedianNeuralGas : For any dissimilarity.
-    BatchSOM : Prototypes have neighbours on a lattice.
+    BatchSOM : Arranges the prototypes on a lattice.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class BatchSOM(PlaneStart, BatchMap, SOMMap):
     """Batch self-organizing map of vectors, in Heskes' version, which has a cost function.
 
     Minimises sum_i m_i sum_l H[I*(i), l] |x_i - w_l|^2, where H[j, l] falls with the distance of the neurons j and l on
-    the lattice and sums to 1 over l, and I*(i) is the neuron for which the inner sum is least.
+    the lattice and sums to 1 over l, and I*(i) is the neuron with the smallest inner sum.
 
     See Also
     --------

@@ -26,49 +26,50 @@ from .parameters import usual_size
 class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A map whose prototypes carry classes, trained with d_beta = beta d(x_i, w_j) + (1 - beta) |y_i - Y_j|^2.
 
-    y_i is the label of point i as a vector of class shares, Y_j that of prototype j, the weighted mean of the labels of
-    its points; both parts are lowered together. A point without label has the first part alone. A new point gets the
-    class of its nearest prototype by d or, where it lies between two, of their mixture (see `labeling`).
+    y_i is the label of point i as a vector of class shares, and Y_j that of prototype j: the weighted mean of the
+    labels of its points. Training lowers both parts together; for points without a label only the first part counts. A
+    new point gets the class of its nearest prototype under d or, if it lies between two, of their mixture (see
+    `labeling`).
 
     Parameters
     ----------
     estimator : one of the maps, a PatchClusterer of one, or None, default=None
-        It is cloned, not changed. None takes median neural gas of vectors by Euclidean distance. For n different points
-        it has round(5 sqrt(n)) prototypes, at most one for four of them, but at least one for each class.
+        The map to train; it is cloned, not changed. None is a median neural gas of vectors under the Euclidean distance.
+        For n different points it has round(5 sqrt(n)) prototypes, at most one for four points, but at least one for
+        each class.
     beta : "auto" or float, default="auto"
-        In (0, 1]: how much the data count against their labels; 1 is the unsupervised map, bit for bit. "auto" depends
-        on the number n of labelled points: 1 if there are no more of them than prototypes, towards 0.8 as there are
-        more; (1 - beta) / beta = max(0, 1 - K / n) / 4.
+        Weight of the data relative to their labels, in (0, 1]; 1 is the unsupervised map, bit for bit. "auto" depends
+        on the number n of labelled points: 1 if n is at most the number of prototypes, and approaching 0.8 as n grows,
+        (1 - beta) / beta = max(0, 1 - K / n) / 4.
     labeling : {"spread", "majority", "learned"}, default="spread"
-        How prototypes get class shares, and points theirs from them. "spread": shares that agree with the labelled
-        points, weighted by sample_weight, and with those of the prototypes around, which decide where there is no
-        label; a point between two prototypes has shares of both. "majority": the votes of the labelled points whose
-        nearest prototype it is; without any, the label of the nearest labelled point; a point has the shares of its
-        nearest prototype. With beta=1 this is the posterior labelling of an unsupervised map. "learned": the vectors Y
-        of training, that of the nearest prototype for a point.
+        How prototypes get class shares, and points theirs from them. "spread": from the votes of the labelled points,
+        weighted by sample_weight, and the shares of neighbouring prototypes, which decide if there is no vote; a point
+        between two prototypes has shares of both. "majority": from the votes alone; without any, from the nearest
+        labelled point; a point has the shares of its nearest prototype. With beta=1 this is the posterior labelling of
+        an unsupervised map. "learned": from the vectors Y of training, that of the nearest prototype for a point.
     label_scale : {"mean"} or None, default="mean"
-        "mean" divides the dissimilarities by their mean in d_beta, so that beta means the same on every data set; None
-        takes them as they are. beta="auto" needs "mean".
+        "mean" divides the dissimilarities in d_beta by their mean, so that beta has the same effect on every data set;
+        None uses them as they are. beta="auto" needs "mean".
     unlabeled : a label or None, default=None
-        A value of y that means "not labelled" beside None, NaN and masked entries, for example -1, as scikit-learn's
-        semi-supervised classifiers have it. Without it every value is a class.
+        A value of y that means "not labelled", in addition to None, NaN and masked entries; for example -1, as in
+        scikit-learn's semi-supervised classifiers. By default every value is a class.
     random_state : int, RandomState, Generator or None, default=None
-        Passed on to the map; None leaves the map its own.
+        Passed on to the map; None keeps the seed of the map.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted; for fuzzy labels the names or numbers of the columns.
+        The labels, sorted; for fuzzy labels, the names or numbers of the columns.
     prototype_labels_ : ndarray of shape (K, n_classes)
         Class shares of each prototype; rows sum to 1.
     beta_ : float
-        The beta of training.
+        The beta used for training.
     estimator_ : the fitted map
         With all its attributes.
     n_features_in_ : int
-        Number of columns of X, where the map has it.
+        Number of columns of X, if the map has it.
     feature_names_in_ : ndarray
-        Names of the columns of X, where the map has them.
+        Names of the columns of X, if the map has them.
 
     See Also
     --------

@@ -130,12 +130,13 @@ class MedianMap(MedianParameters, DissimilarityMap):
 class MedianKMeans(MedianMap, KMeansMap):
     """K-means whose prototypes are data points (K-centers; alternating k-medoids).
 
-    Minimises sum_i m_i min_j d(x_i, w_j) over data points w_j, by turns: every point to its nearest prototype, then
-    every prototype to the data point of least summed dissimilarity to its points. Sensitive to the start: use n_init.
+    Minimises sum_i m_i min_j d(x_i, w_j) over data points w_j in alternating steps: each point is assigned to its
+    nearest prototype, then each prototype moves to the data point with the smallest total dissimilarity to its points.
+    Without swaps or annealing, the result depends on the start: use n_init.
 
     See Also
     --------
-    MedianNeuralGas : Depends less on the start.
+    MedianNeuralGas : Less dependent on the start.
     RelationalKMeans : Prototypes are combinations of data points.
 
     Examples
@@ -153,15 +154,15 @@ class MedianKMeans(MedianMap, KMeansMap):
 @documented
 @parameters
 class MedianNeuralGas(CompressedAnnealing, MedianMap, CompressedNeuralGasMap):
-    """Neural gas whose prototypes are data points: it depends little on the start and imposes no lattice.
+    """Neural gas whose prototypes are data points: depends little on the start and needs no lattice.
 
     Minimises sum_ij m_i h(rank_ij) d(x_i, w_j), h(t) = exp(-t / sigma), where rank_ij counts the prototypes nearer to
     point i than j; sigma falls geometrically, so that all prototypes first move together and then separate.
 
     See Also
     --------
-    MedianSOM : Prototypes have neighbours on a lattice, which can be drawn.
-    MedianKMeans : Faster, and depends more on the start.
+    MedianSOM : Arranges the prototypes on a lattice, which can be drawn.
+    MedianKMeans : Faster, but more dependent on the start.
 
     Examples
     --------
@@ -184,14 +185,14 @@ class MedianSOM(MedianSOMParameters, MedianMap, SOMMap):
     """Self-organizing map whose prototypes are data points, in Heskes' version, which has a cost function.
 
     Minimises sum_i m_i sum_l H[I*(i), l] d(x_i, w_l), where H[j, l] falls with the distance of the neurons j and l on
-    the lattice and sums to 1 over l, and I*(i) is the neuron for which the inner sum is least. Unless
-    annealing="median", data points then take the place of combinations and are exchanged for others and with each other
-    (see `order`).
+    the lattice and sums to 1 over l, and I*(i) is the neuron with the smallest inner sum. Unless annealing="median",
+    training uses combinations of the data, which are then replaced by data points; these are swapped for others and
+    between neurons (see `order`).
 
     See Also
     --------
     MedianNeuralGas : No lattice; a smaller quantization error.
-    RelationalSOM : Prototypes are combinations of data points; better ordered.
+    RelationalSOM : Prototypes are combinations of data points, in better order.
 
     Examples
     --------

@@ -47,46 +47,46 @@ class MapParameters:
 
     init: Any = field(default="random", metadata=about(
         'array-like or {"random", "k-medoids++"}',
-        "Where training starts: random data points, points spread by their dissimilarity (k-medoids++), or the indices "
-        "of K data points."))  # fmt: skip
+        "Where training starts: random data points, points spread out by their dissimilarity (k-medoids++), or the "
+        "indices of K data points."))  # fmt: skip
     n_init: int = field(default=1, metadata=about(
-        "int", "Number of starts; the result of least quantization error is kept. With `init` an array, there is one."
+        "int", "Number of starts; the result with the lowest quantization error is kept. 1 if `init` is an array."
     ))  # fmt: skip
     warm_start: bool = field(default=False, metadata=about(
         "bool",
         "Whether `fit` continues from the prototypes of the previous fit and ignores `init` and `n_init`. Neural gas "
-        "and SOM are warmed up a little and cooled in a tenth of the epochs. The points behind the prototypes must "
-        "still be there with a positive weight; other points may have changed. PrototypeClassifier and PatchClusterer "
-        "ignore it."))  # fmt: skip
+        "and SOM are reheated slightly and cooled in a tenth of the epochs. The points that are prototypes must still "
+        "be present with a positive weight; other points may have changed. PrototypeClassifier and PatchClusterer "
+        "ignore this parameter."))  # fmt: skip
     random_state: Any = field(default=None, metadata=about(
-        "int, RandomState, Generator or None", "Seed of everything that is drawn at random."))  # fmt: skip
+        "int, RandomState, Generator or None", "Random seed or generator."))  # fmt: skip
     n_jobs: int | None = field(default=None, metadata=about(
-        "int or None", "Number of threads; None uses what BLAS may use, -1 all cores. Results do not depend on it."
+        "int or None", "Number of threads; None uses as many as BLAS, -1 all cores. The result does not depend on it."
     ))  # fmt: skip
     verbose: int = field(default=0, metadata=about(
-        "int", 'With 1 every tenth epoch is logged, with 2 every epoch, by the logger "medianmap".'))  # fmt: skip
+        "int", '1 logs every tenth epoch, 2 every epoch, through the logger "medianmap".'))  # fmt: skip
     on_epoch: Callable[..., Any] | None = field(default=None, metadata=about(
         "callable or None", "Called after each epoch with a `medianmap.core.engine.Epoch`."))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "labels_": ("ndarray of shape (N,)", "Nearest prototype of each point; the lowest index on ties."),
+        "labels_": ("ndarray of shape (N,)", "Nearest prototype of each point; ties go to the lowest index."),
         "inertia_": ("float", "sum_i m_i min_j d(x_i, w_j)."),
-        "quantization_error_": ("float", "Half of `inertia_`, as the chapter reports it."),
-        "hits_": ("ndarray of shape (K,)", "Weight of the points at each prototype. It may be 0."),
-        "n_iter_": ("int", "Epochs that were run."),
+        "quantization_error_": ("float", "Half of `inertia_`, as in the chapter."),
+        "hits_": ("ndarray of shape (K,)", "Total weight of the points at each prototype; may be 0."),
+        "n_iter_": ("int", "Number of epochs run."),
         "converged_": (
             "bool",
-            "Whether training ended because nothing moved any more. False where epochs or exchanges ran out, and where "
-            "the cost fell no longer although prototypes moved (see `history_`): more epochs would not help there.",
+            "Whether training ended because nothing changed any more. False if epochs or swaps ran out, or if the cost "
+            "stopped falling although prototypes still moved (see `history_`); more epochs would not help then.",
         ),
         "history_": (
             "record array of shape (n_iter_,)",
             "sigma, cost, quantization_error, terms (evaluated), moved (prototypes), compression and went_back of each "
-            "epoch. compression: 0 where cost and error are computed from D, else the rank of the approximation that "
-            "they are computed from. went_back: 0, or, where combinations of the data went round, how many epochs back "
-            "the prototypes of least cost are, which this record is about and which were taken.",
+            "epoch. compression: 0 if cost and error are computed from D, otherwise the rank of the approximation they "
+            "are computed from. went_back: 0, or, if combinations of the data started to cycle, the number of epochs "
+            "by which training went back to the prototypes of least cost, which this record describes.",
         ),
-        "n_features_in_": ("int", "Number of columns of X, where X has columns."),
+        "n_features_in_": ("int", "Number of columns of X, if X has columns."),
     }
 
 
@@ -100,7 +100,7 @@ class DissimilarityParameters(MapParameters):
         "scikit-learn, or a function of two objects. A function compiled by numba runs in compiled loops unless it has "
         "metric_params."))  # fmt: skip
     metric_params: Mapping[str, Any] | None = field(default=None, metadata=about(
-        "dict or None", "Keyword arguments of the metric."))  # fmt: skip
+        "dict or None", "Keyword arguments for the metric."))  # fmt: skip
     device: str | None = field(default=None, metadata=about(
         "str or None",
         'Where the map is fitted. None or "cpu": by this computer\'s cores. "cuda", or "cuda:1" for the second: on a '
@@ -110,9 +110,9 @@ class DissimilarityParameters(MapParameters):
         "device, but another may find other prototypes (docs/gpu.md)."))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "prototype_ids_": ("list of str", "Ids of the exemplars, where the data have ids."),
-        "metric_params_": ("dict", "Parameters of the metric, those estimated from the data included."),
-        "n_evaluations_": ("int", "How often the metric was evaluated, where there is one."),
+        "prototype_ids_": ("list of str", "Ids of the exemplars, if the data have ids."),
+        "metric_params_": ("dict", "Parameters of the metric, including those estimated from the data."),
+        "n_evaluations_": ("int", "Number of evaluations of the metric, if there is one."),
     }
 
 
@@ -122,17 +122,17 @@ class MedianParameters(DissimilarityParameters):
 
     annealing: str = field(default="auto", metadata=about(
         _choice(*ANNEALINGS),
-        '"median": prototypes are data points all the way, as in the chapter. "relational": they are combinations of '
-        "the data until sigma_end, then the nearest data points, which are exchanged for others as long as that lowers "
-        "the quantization error (not with labels; of a SOM at most 8 K, and they are arranged on the lattice); this "
-        'gives better maps. "none": the data points that `init` gives are taken as they are, or refined. "auto": '
-        'relational, except for K-means with refine="swap" and neither max_swaps nor temperature: swaps alone get to '
-        "the same end sooner."
+        '"median": prototypes are data points throughout, as in the chapter. "relational": prototypes are combinations '
+        "of the data until sigma_end and are then replaced by the nearest data points. These are swapped for others as "
+        "long as that lowers the quantization error (not with labels; in a SOM at most 8 K times, and they are "
+        'arranged on the lattice). This gives better maps. "none": the data points given by `init` are used as they '
+        'are, or refined. "auto": relational, except for K-means with refine="swap" and neither max_swaps nor '
+        "temperature, where swaps alone reach the same result sooner."
     ))  # fmt: skip
     collisions: str = field(default="distinct", metadata=about(
         _choice(*COLLISIONS),
-        '"distinct": no two prototypes share a point. "noise": the dissimilarities that the assignment sees are '
-        'perturbed a little in every epoch. "allow": nothing is done.'))  # fmt: skip
+        '"distinct": no two prototypes share a point. "noise": the dissimilarities used for the assignment are '
+        'slightly perturbed in every epoch. "allow": collisions are ignored.'))  # fmt: skip
     ties: str = field(default="first", metadata=about(
         _choice(*TIES),
         'Which of several data points that would do equally well becomes a prototype. "first": the one with the lowest '
@@ -140,16 +140,16 @@ class MedianParameters(DissimilarityParameters):
         "point is preferred because of where it stands in the data. The same for every search."))  # fmt: skip
     search: str = field(default="auto", metadata=about(
         "str",
-        'How the next prototypes are searched: "auto", "standard", "gemm", "certified" or a strategy of the chapter '
-        "that fits the map (docs/searches.md). They differ in speed, never in the result."))  # fmt: skip
+        'Search strategy for the next prototypes: "auto", "standard", "gemm", "certified", or a strategy of the '
+        "chapter that suits the map (docs/searches.md). They differ in speed, never in the result."))  # fmt: skip
     refine: str | None = field(default=None, metadata=about(
         '{"swap"} or None',
-        '"swap": after training, exemplars are exchanged for other data points as long as that lowers the quantization '
-        "error (with labels: that of d_beta), and after annealing again from several maps near the best. Of a SOM it "
-        "lowers a cost in which the order on the lattice counts, too (see `order`), and neurons exchange exemplars as "
-        "well."))  # fmt: skip
+        '"swap": after training, a local search swaps exemplars for other data points as long as that lowers the '
+        "quantization error (with labels: that of d_beta). After annealing it is repeated from several maps near the "
+        "best. In a SOM, it lowers a cost that includes the order on the lattice (see `order`), and neurons also "
+        "exchange exemplars with each other."))  # fmt: skip
     max_swaps: int | None = field(default=None, metadata=about(
-        "int or None", "Largest number of exchanges; None sets no limit."))  # fmt: skip
+        "int or None", "Maximum number of swaps; None sets no limit."))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
         "medoid_indices_": ("ndarray of shape (K,)", "Indices of the data points that are the prototypes."),
@@ -157,13 +157,13 @@ class MedianParameters(DissimilarityParameters):
             "ndarray of shape (K, M), list of K objects, or None",
             "The exemplars themselves; None for a precomputed matrix.",
         ),
-        "n_swaps_": ("int", 'Number of exchanges, with refine="swap".'),
+        "n_swaps_": ("int", 'Number of swaps, with refine="swap".'),
     }
 
 
 @parameters
 class PlaneStart:
-    """SOMs that start in the plane of the data unless they are told otherwise."""
+    """SOMs that start in the plane of the data by default."""
 
     init: Any = field(default="embedding", metadata=MapParameters.__dataclass_fields__["init"].metadata)
 
@@ -174,11 +174,11 @@ class MedianSOMParameters(PlaneStart):
 
     order: float = field(default=0.12, metadata=about(
         "float",
-        "What order on the lattice may cost, as a share of the quantization error: exemplars are exchanged to lower "
-        "Q (1 + order (t + 1 - r)), where Q is the summed dissimilarity of the points to their exemplars, t the "
-        "topographic error and r how well dissimilarities between exemplars go with distances on the lattice. With 0 "
-        'they are the best exemplars that swaps find, and laid out as well as those can be. Without effect if '
-        'refine=None and arrange=False, or annealing="median" or "none".'))  # fmt: skip
+        "Price of order on the lattice, as a share of the quantization error: swaps lower Q (1 + order (t + 1 - r)), "
+        "where Q is the total dissimilarity of the points to their exemplars, t the topographic error, and r the "
+        "correlation between the dissimilarities of exemplars and their distances on the lattice. With 0, the "
+        "exemplars are the best that swaps find, laid out as well as possible. Has no effect if refine=None and "
+        'arrange=False, or annealing="median" or "none".'))  # fmt: skip
 
 
 @parameters
@@ -187,13 +187,13 @@ class RelationalParameters(DissimilarityParameters):
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
         "coefficients_": ("csr_array of shape (K, S)", "Coefficients of the S points in `support_`; rows sum to 1."),
-        "support_": ("ndarray of shape (S,)", "The points that count for some prototype, ascending."),
+        "support_": ("ndarray of shape (S,)", "The points with a coefficient in any prototype, ascending."),
         "self_terms_": ("ndarray of shape (K,)", "alpha_j' D alpha_j / 2."),
-        "exemplar_indices_": ("ndarray of shape (K,)", "The data point nearest to each prototype, to look at."),
+        "exemplar_indices_": ("ndarray of shape (K,)", "The data point nearest to each prototype."),
         "prototype_dissimilarities_": ("ndarray of shape (K, K)", "Dissimilarities between the prototypes."),
-        "support_objects_": ("ndarray or list", "The objects of the support, which `predict` compares with."),
-        "support_ids_": ("list of str", "Ids of the support, where the data have ids."),
-        "cluster_centers_": ("None", "A combination of objects is no object."),
+        "support_objects_": ("ndarray or list", "The objects of the support, with which `predict` compares."),
+        "support_ids_": ("list of str", "Ids of the support, if the data have ids."),
+        "cluster_centers_": ("None", "Combinations of objects are not objects."),
     }
 
 
@@ -203,12 +203,12 @@ class BatchParameters(MapParameters):
 
     init: Any = field(default="random", metadata=about(
         'array-like or {"random", "k-medoids++"}',
-        "Where training starts: random data points, points spread by their distance (k-medoids++), the indices of K "
-        "data points, or K start vectors."))  # fmt: skip
+        "Where training starts: random data points, points spread out by their distance (k-medoids++), the indices of "
+        "K data points, or K start vectors."))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "cluster_centers_": ("ndarray of shape (K, M)", "The means. One without points stays where it was."),
-        "feature_names_in_": ("ndarray of shape (M,)", "Names of the columns, where X has names."),
+        "cluster_centers_": ("ndarray of shape (K, M)", "The means. A mean without points stays where it was."),
+        "feature_names_in_": ("ndarray of shape (M,)", "Names of the columns, if X has names."),
     }
 
 
@@ -218,15 +218,15 @@ class KMeansParameters:
 
     n_clusters: int = field(default=8, kw_only=False, metadata=about("int", "Number of prototypes K."))
     max_iter: int = field(default=300, metadata=about(
-        "int", "Largest number of epochs; training stops earlier when nothing moves. Relational annealing and the "
-        "settling after it have so many each."))  # fmt: skip
+        "int", "Maximum number of epochs; training stops earlier if nothing changes. Relational annealing and the "
+        "epochs after it have this limit each."))  # fmt: skip
     temperature: float | str | None = field(default=None, metadata=about(
         'float, "auto" or None',
-        "Deterministic annealing: point i counts for prototype j by exp(-d(x_i, w_j) / T) over the sum of that, and T "
-        "falls from this value to a hundredth in 40 epochs; in those of `max_iter`, which follow, points are assigned "
-        'to their nearest prototype. "auto" starts where prototypes part first, at twice the largest variance of the '
-        "data in any direction; far above that all end in the mean. None: hard assignments from the start. `history_` "
-        "has T as sigma, and its cost is the free energy."))  # fmt: skip
+        "Deterministic annealing: point i is shared between the prototypes in proportion to exp(-d(x_i, w_j) / T), and "
+        "T falls from this value to a hundredth in 40 epochs. In the following `max_iter` epochs, points are assigned "
+        'to their nearest prototype. "auto" starts where prototypes begin to separate, at twice the largest variance '
+        "of the data in any direction; far above that, they all coincide with the mean. None: hard assignments from "
+        "the start. `history_` has T as sigma, and the free energy as cost."))  # fmt: skip
 
 
 @parameters
@@ -234,12 +234,12 @@ class AnnealedParameters:
     """Neural gas and SOM: how the neighbourhood shrinks."""
 
     n_epochs: int = field(default=30, metadata=about(
-        "int", "Epochs of annealing. Training then continues at sigma_end until nothing moves, for at most 300 epochs."
+        "int", "Epochs of annealing. Training then continues at sigma_end until nothing changes, at most 300 epochs."
     ))  # fmt: skip
     sigma_start: float | None = field(default=None, metadata=about(
         "float or None",
-        'Width of the neighbourhood in the first epoch; None takes K / 2, and 2 at most with annealing="median": data '
-        "points that start wider freeze where they are, far from the best."))  # fmt: skip
+        'Width of the neighbourhood in the first epoch. None: K / 2, but at most 2 with annealing="median", where data '
+        "points that start wider freeze far from the optimum."))  # fmt: skip
     sigma_end: float = field(default=0.01, metadata=about("float", "Width in the last epoch, 1e-100 to 1e100."))
     neighborhood: str = field(default="exponential", metadata=about(_choice(*NEIGHBORHOODS), SHAPE))
 
@@ -251,25 +251,25 @@ class NeuralGasParameters(AnnealedParameters):
     n_clusters: int = field(default=8, kw_only=False, metadata=about("int", "Number of prototypes K."))
     truncate: int | None = field(default=None, metadata=about(
         "int or None",
-        "The largest rank that counts: h = 0 beyond it. None lets all count; 0 leaves K-means."))  # fmt: skip
+        "The largest rank with a weight: h = 0 beyond it. None sets no limit; 0 is K-means."))  # fmt: skip
 
 
 @parameters
 class CompressedParameters(NeuralGasParameters):
-    """Neural gas of combinations of the data, which may be compressed."""
+    """Neural gas with combinations of the data, which may be compressed."""
 
     compression: int | str | None = field(default=None, metadata=about(
         'int, "auto" or None',
-        "How combinations of the data are annealed. None: by all of D. A number r: each point is replaced by r numbers "
-        "made from 4 r columns of D, which is many times as fast; training ends with D itself, and what comes out is "
-        'computed from D alone. "auto": 64 numbers from 500 points on. All of D is taken where it is not symmetric, '
-        "where the numbers reproduce it too coarsely, and of 4 r points or fewer; `history_` says what was done."
+        "How combinations of the data are annealed. None: on all of D. A number r: on a rank-r approximation made from "
+        "4 r columns of D, which is many times faster; training finishes on D itself, and all results are computed "
+        'from D alone. "auto": rank 64 for 500 points or more. D itself is used if it is not symmetric, if the '
+        "approximation is too coarse, or for 4 r points or fewer; `history_` records what was done."
     ))  # fmt: skip
 
 
 @parameters
 class CompressedAnnealing:
-    """Maps that compress the data while they anneal unless they are told otherwise."""
+    """Maps that compress the data during annealing by default."""
 
     compression: int | str | None = field(
         default="auto", metadata=CompressedParameters.__dataclass_fields__["compression"].metadata
@@ -283,72 +283,73 @@ class SOMParameters(AnnealedParameters):
     grid: tuple[int, ...] = field(default=(10, 10), kw_only=False, metadata=about(
         "tuple of two or three ints",
         "Rows and columns of neurons; neuron j is in row j // columns, column j % columns. (1, K) is a chain. Three "
-        "numbers are layers, each of so many rows and columns, one step above each other. Where `lattice` holds "
-        "distances there is no grid, and this is ignored."))  # fmt: skip
+        "numbers are layers, rows and columns; layers are one step above each other. Ignored if `lattice` contains "
+        "distances."))  # fmt: skip
     n_epochs: int = field(default=30, metadata=about(
         "int",
-        "Epochs of annealing. Training then continues at sigma_end until nothing moves, for at most 300 epochs; but a "
-        "MedianSOM whose exemplars are exchanged goes on with that."))  # fmt: skip
+        "Epochs of annealing. Training then continues at sigma_end until nothing changes, for at most 300 epochs; a "
+        "MedianSOM whose exemplars are swapped continues with the swaps instead."))  # fmt: skip
     lattice: Any = field(default="hexagonal", metadata=about(
         _choice(*LATTICES) + " or array-like of shape (K, K)",
-        "How neurons are arranged; or the distances between them, symmetric and with a zero diagonal, for example the "
-        "lengths of the shortest ways in a graph. They are divided by their mean over neurons that touch, so that "
-        "widths are in steps as on a grid; two neurons touch where no third one is nearer to both than they are to "
-        "each other."))  # fmt: skip
+        "Arrangement of the neurons, or the distances between them: symmetric, with a zero diagonal, for example "
+        "shortest-path lengths in a graph. They are divided by their mean over adjacent neurons, so that widths are in "
+        "steps as on a grid. Two neurons are adjacent if no third one is nearer to both than they are to each other."
+    ))  # fmt: skip
     periodic: bool = field(default=False, metadata=about(
-        "bool", "Whether opposite edges are joined to a torus. A hexagonal one needs an even number of rows."
+        "bool", "Whether opposite edges are joined to form a torus. A hexagonal torus needs an even number of rows."
     ))  # fmt: skip
     sigma_start: float | None = field(default=None, metadata=about(
-        "float or None", "Width of the neighbourhood in the first epoch; None takes half the diameter of the lattice."
+        "float or None", "Width of the neighbourhood in the first epoch. None: half the diameter of the lattice."
     ))  # fmt: skip
     sigma_end: float = field(default=0.6, metadata=about(
         "float",
-        "Width in the last epoch. With the default an adjacent neuron has a quarter of the winner's weight, so that "
-        "neighbours stay alike to the end; with 0.01 they count nothing, which quantizes better and tears the map."
+        "Width in the last epoch. With the default, an adjacent neuron has a quarter of the winner's weight, so "
+        "neighbours stay similar to the end. With 0.01 it has none, which quantizes better but tears the map."
     ))  # fmt: skip
     neighborhood: str = field(default="gaussian", metadata=about(_choice(*NEIGHBORHOODS), SHAPE))
     normalized: bool = field(default=True, metadata=about(
         "bool",
-        "Whether the weights of all neurons for one winner sum to 1. False is the chapter's formula, with which "
-        "neurons at the border win because they have fewer neighbours; on a torus there is no difference."
+        "Whether the weights of all neurons for one winner sum to 1. False is the chapter's formula, which favours "
+        "neurons at the border because they have fewer neighbours. On a torus there is no difference."
     ))  # fmt: skip
     winner: str = field(default="neighborhood", metadata=about(
         _choice(*WINNERS),
-        '"neighborhood": a point counts for the neuron with which all neurons around it suit the point best, and for '
-        'those (Heskes); the cost then falls in every epoch at one width. "nearest": for the neuron nearest to it, and '
-        "those around that (Kohonen). Nothing says then that the cost falls or that training settles; where it goes "
-        "round it ends at the least cost (see `converged_`)."))  # fmt: skip
+        '"neighborhood": the winner is the neuron whose whole neighbourhood fits the point best (Heskes); at a fixed '
+        'width, the cost then falls in every epoch. "nearest": the winner is the nearest neuron (Kohonen). The cost '
+        "may then rise, and training may not converge; if it cycles, it ends at the lowest cost (see `converged_`)."
+    ))  # fmt: skip
     temperature: float | str | None = field(default=None, metadata=about(
         'float, "auto" or None',
-        "Deterministic annealing: the neighbourhood has the width sigma_end from the start, the winner of a point is "
-        "soft, by exp(-e / T) where e is what the winner minimises, and T falls from this value to a hundredth in 40 "
-        'epochs; then winners are as ever. sigma_start and n_epochs are without effect. "auto" starts where '
-        "prototypes part first. None: the width falls instead. `history_` has T as sigma."))  # fmt: skip
+        "Deterministic annealing: the width stays at sigma_end and winners are soft, with shares exp(-e / T) where e is "
+        "what the winner minimises. T falls from this value to a hundredth in 40 epochs; after that, winners are hard "
+        'as usual. sigma_start and n_epochs have no effect. "auto" starts where prototypes part first. None: the width '
+        "falls instead. `history_` records T as sigma."))  # fmt: skip
     truncate: float | None = field(default=None, metadata=about(
         "float or None",
-        "The largest distance on the lattice that counts, in steps: h = 0 beyond it. None lets all count; 0 leaves "
-        "K-means."))  # fmt: skip
+        "The largest distance on the lattice with a weight, in steps: h = 0 beyond it. None sets no limit; 0 is "
+        "K-means."
+    ))  # fmt: skip
 
     arrange: bool = field(default=True, metadata=about(
         "bool",
-        "Whether neurons exchange their prototypes after training where that mends the order on the lattice: "
-        "prototypes that are next to each other for many points become neighbours. Which prototypes there are stays, "
-        "except of a MedianSOM: with False its exemplars settle in epochs at sigma_end instead of being exchanged. "
-        'refine="swap" always arranges it; without that annealing="median" and "none" never do.'
+        "Whether neurons exchange their prototypes after training if that improves the order on the lattice: "
+        "prototypes that are the two nearest of many points become neighbours. The set of prototypes stays the same, "
+        "except in a MedianSOM: with False, its exemplars converge in epochs at sigma_end instead of being swapped. "
+        'refine="swap" always arranges it; otherwise annealing="median" and "none" never do.'
     ))  # fmt: skip
 
     _attributes: ClassVar[Mapping[str, tuple[str, str]]] = {
         "lattice_": (
             "Lattice",
-            "With `distances` (K, K), `neighbors` (K, K), and `positions` (K, 2) in which it is drawn.",
+            "With `distances` (K, K), `neighbors` (K, K), and `positions` (K, 2) for drawing.",
         ),
     }
 
 
 EMBEDDING = (
-    ' A SOM also takes "embedding": the plane of the points by landmark classical scaling (with layers, three '
-    "coordinates) spread over the lattice, or over its picture where distances are given; so any seed gives the same "
-    "map, or nearly so for more than 200 points. With n_init, the other starts are random."
+    ' A SOM also accepts "embedding": a plane fitted to the points by landmark classical scaling (with layers, three '
+    "coordinates), laid over the lattice, or over its drawing if distances are given. Every seed then gives the same "
+    "map, or nearly the same for more than 200 points. With n_init, the other starts are random."
 )
 
 

@@ -110,13 +110,13 @@ class RelationalMap(RelationalParameters, DissimilarityMap):
 @documented
 @parameters
 class RelationalKMeans(RelationalMap, KMeansMap):
-    """K-means whose prototypes are convex combinations of the data, known by their coefficients alone.
+    """K-means whose prototypes are convex combinations of the data, represented by their coefficients.
 
     w_j = sum_l alpha_j[l] x_l, and d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2: K-means in the space that a
-    symmetric D comes from, without the vectors. Where D holds squared Euclidean distances this is `BatchKMeans` on the
-    vectors behind them; elsewhere it is the same in a pseudo-Euclidean space, where such dissimilarities may be
-    negative. Pass squared distances ("sqeuclidean", D**2) for what K-means minimises of vectors. Better clusters than
-    with data points as prototypes. The nearest data point to each prototype, to look at, is in `exemplar_indices_`.
+    symmetric D comes from, without the vectors. If D contains squared Euclidean distances, this is `BatchKMeans` on the
+    underlying vectors; otherwise it is the same in a pseudo-Euclidean space, where d may be negative. To minimise what
+    K-means minimises for vectors, pass squared distances ("sqeuclidean", D**2). `exemplar_indices_` has the data point
+    nearest to each prototype.
 
     See Also
     --------
@@ -138,15 +138,15 @@ class RelationalKMeans(RelationalMap, KMeansMap):
 @documented
 @parameters
 class RelationalNeuralGas(RelationalMap, CompressedNeuralGasMap):
-    """Neural gas whose prototypes are convex combinations of the data, known by their coefficients alone.
+    """Neural gas whose prototypes are convex combinations of the data, represented by their coefficients.
 
     Minimises sum_ij m_i h(rank_ij) d(x_i, w_j) with w_j = sum_l alpha_j[l] x_l and
-    d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2, which may be negative where D is not squared Euclidean.
+    d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2, which may be negative if D is not squared Euclidean.
 
     See Also
     --------
     MedianNeuralGas : Prototypes are data points.
-    RelationalSOM : Prototypes have neighbours on a lattice.
+    RelationalSOM : Arranges the prototypes on a lattice.
 
     Examples
     --------
@@ -161,10 +161,10 @@ class RelationalNeuralGas(RelationalMap, CompressedNeuralGasMap):
 @documented
 @parameters
 class RelationalSOM(RelationalMap, SOMMap):
-    """Self-organizing map whose prototypes are convex combinations of the data, known by their coefficients alone.
+    """Self-organizing map whose prototypes are convex combinations of the data, represented by their coefficients.
 
     Minimises sum_i m_i sum_l H[I*(i), l] d(x_i, w_l) (see MedianSOM for H and I*) with w_j = sum_l alpha_j[l] x_l and
-    d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2, which may be negative where D is not squared Euclidean.
+    d(x_i, w_j) = (D alpha_j)_i - alpha_j' D alpha_j / 2, which may be negative if D is not squared Euclidean.
 
     See Also
     --------

@@ -43,71 +43,72 @@ class PatchClusterer(
     ModelViews, base.ClassNamePrefixFeaturesOutMixin, base.TransformerMixin, base.ClusterMixin,
     base.MetaEstimatorMixin, base.BaseEstimator,
 ):  # fmt: skip
-    """Train any map on huge data in one pass, in patches: points that stand for many enter with a multiplicity.
+    """Train any map on huge data in one pass over patches; points that represent many others have a multiplicity.
 
-    Median maps: every patch of p points is summarised by 2 K medoids, points w_j of least sum_i m_i min_j d(x_i, w_j),
-    with the weights M_j = sum of m_i of the points nearest to them. Summaries are joined, up to 12 K points at a time,
-    and summarised by 6 K of them in the same way; the map is trained on the last ones. All patches count alike. A
-    point that stands for others has their mean dissimilarities: known within a summary, estimated beyond.
-    Other maps: each patch is clustered together with the K prototypes so far, as points of multiplicity M_j.
+    Median maps: each patch of p points is summarised by 2 K medoids, the points w_j that minimise
+    sum_i m_i min_j d(x_i, w_j), with weights M_j: the sum of m_i over the points nearest to them. Summaries are merged,
+    up to 12 K points at a time, and summarised by 6 K points in the same way; the map is trained on the last ones. All
+    patches count equally. A point that represents others has their mean dissimilarities: exact within a summary,
+    estimated beyond. Other maps: each patch is clustered together with the K prototypes so far, which are points of
+    multiplicity M_j.
 
-    Of N points only the dissimilarities within patches and between what is carried are evaluated: with symmetric D
-    N (p/2 + 16 K^2 / p) for summaries (p >= 6 K), N (p/2 + K) for prototypes. Memory is that of p or 12 K points, and
-    of the summaries held, up to 12 K points for each doubling of N.
+    Only dissimilarities within patches and between the points carried over are evaluated: for symmetric D,
+    N (p/2 + 16 K^2 / p) with summaries (p >= 6 K), N (p/2 + K) with prototypes. Memory is that of p or 12 K points and
+    of the current summaries, up to 12 K points for each doubling of N.
 
     Parameters
     ----------
     estimator : map or None, default=None
-        Any of the maps; it is cloned, not changed. None takes `MedianNeuralGas()`, 8 prototypes of vectors. If its
-        `init` names data points, they start the first patch and must be in it, and patches follow in sequence.
+        Any of the maps; it is cloned, not changed. None is `MedianNeuralGas()`, 8 prototypes of vectors. If its `init`
+        names data points, they must be in the first patch, and patches are processed in sequence.
     patch_size : int, default=1000
-        Largest number of points of a patch, p.
+        Maximum number of points in a patch, p.
     n_patches : int or None, default=None
         Number of patches, instead of their size.
     merge : {"auto", "sequential", "tree"}, default="auto"
-        "sequential" is the chapter's way: patch after patch, each with the K prototypes before it. "tree" summarises
-        patches by themselves, on several workers if `n_jobs` or `client` say so, and trains one map at the end; batch
-        maps join K means of each patch. "auto" is "tree" for median maps, whose exemplars would otherwise stay in the
-        first patch, and "sequential" for others.
+        "sequential" is the chapter's method: one patch after another, each with the K prototypes of the previous one.
+        "tree" summarises patches independently, on several workers if `n_jobs` or `client` ask for it, and trains one
+        map at the end; batch maps merge the K means of each patch. "auto" is "tree" for median maps, whose exemplars
+        would otherwise stay in the first patch, and "sequential" for others.
     warm_start : bool, default=True
-        Only for `merge="sequential"`: whether a patch starts from the prototypes before it, warmed up a little (neural
-        gas: sigma = K/15, SOM: 1.5 sigma_end), and cools in a tenth of the epochs; so the lattice of a SOM keeps its
-        orientation. False anneals every patch from a new start, as the chapter's algorithm says to the letter.
+        Only for `merge="sequential"`: whether a patch starts from the previous prototypes, slightly reheated (neural
+        gas: sigma = K/15, SOM: 1.5 sigma_end), and cools in a tenth of the epochs, so that the lattice of a SOM keeps
+        its orientation. False anneals every patch from a new start, as the chapter's algorithm does literally.
     shuffle : bool, default=False
-        Whether points are taken in random order rather than as they come. Not for streams.
+        Whether to process points in random order. Not for streams.
     compute_labels : bool, default=True
-        Whether the nearest prototype of every point is found after the pass, by N K more evaluations. Not for streams.
+        Whether to find the nearest prototype of every point after the pass, with N K more evaluations. Not for streams.
     points_per_prototype : int, default=4
-        The prototype of a relational map, a combination of a whole patch, enters the next patch as the q points nearest
-        to it in equal parts; q is at most p / K. Then q K replaces K above. Other maps ignore it.
+        The prototype of a relational map, a combination of a whole patch, is represented in the next patch by the q
+        points nearest to it, in equal parts; q is at most p / K. Then q K replaces K above. Ignored by other maps.
     max_evaluations : int or None, default=None
-        Budget of the pass in dissimilarities. Patches are made smaller until it suffices; where that is not enough, the
+        Maximum number of dissimilarities to evaluate. Patches are made smaller to meet it; if that is not enough, the
         pass stops early.
     checkpoint : path or None, default=None
-        File that holds the state after every patch. A run that was killed continues from it, to the same bits.
-        Not where several workers share a tree.
+        File for the state after every patch. A run that was killed continues from it and gives the same bits. Not for
+        trees shared by several workers.
     n_jobs : int or None, default=None
         Number of processes for `merge="tree"`; otherwise of threads, as for the map.
     client : distributed.Client, str or None, default=None
         Dask client, or the address of a scheduler, on which `merge="tree"` runs.
     verbose : int, default=0
-        With 1 every patch is logged.
+        1 logs every patch.
     on_patch : callable or None, default=None
         Called after each patch with a `PatchRecord`.
     random_state : int, RandomState, Generator or None, default=None
-        Passed on to the map; None leaves the map its own.
+        Passed on to the map; None keeps the seed of the map.
 
     Attributes
     ----------
     map_ : map
         The fitted map, whose `predict`, `transform` and `assign` this class calls.
     multiplicities_ : ndarray of shape (K,)
-        Weight of the points that each prototype represents; the sum is the weight of all points. Of relational maps
-        these may be fractions, since the q points of one prototype may end at several.
+        Total weight of the points that each prototype represents; their sum is the weight of all points. In relational
+        maps these may be fractions, because the q points of one prototype may end up at several.
     cluster_centers_ : ndarray of shape (K, M), list of K objects, or None
         The prototypes; None for relational maps and precomputed dissimilarities.
     medoid_indices_ : ndarray of shape (K,)
-        Median maps: the prototypes as numbers of points, in the order in which these were passed.
+        Median maps: the indices of the prototypes, in the order in which points were passed.
     exemplar_indices_ : ndarray of shape (K,)
         Relational maps: the points nearest to the prototypes.
     carried_indices_ : ndarray of shape (q K,)
