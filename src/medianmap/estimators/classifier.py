@@ -34,9 +34,9 @@ class PrototypeClassifier(ModelViews, ClassifierMixin, MetaEstimatorMixin, BaseE
     Parameters
     ----------
     estimator : one of the maps, a PatchClusterer of one, or None, default=None
-        The map to train; it is cloned, not changed. None is a median neural gas of vectors under the Euclidean distance.
-        For n different points it has round(5 sqrt(n)) prototypes, at most one for four points, but at least one for
-        each class.
+        The map to train; it is cloned, not changed. None is a median neural gas of vectors under the Euclidean
+        distance. For n different points it has round(5 sqrt(n)) prototypes, at most one for four points, but at least
+        one for each class.
     beta : "auto" or float, default="auto"
         Weight of the data relative to their labels, in (0, 1]; 1 is the unsupervised map, bit for bit. "auto" depends
         on the number n of labelled points: 1 if n is at most the number of prototypes, and approaching 0.8 as n grows,

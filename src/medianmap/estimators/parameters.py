@@ -320,7 +320,7 @@ class SOMParameters(AnnealedParameters):
     ))  # fmt: skip
     temperature: float | str | None = field(default=None, metadata=about(
         'float, "auto" or None',
-        "Deterministic annealing: the width stays at sigma_end and winners are soft, with shares exp(-e / T) where e is "
+        "Deterministic annealing: the width stays at sigma_end and winners are soft, with shares exp(-e / T), e being "
         "what the winner minimises. T falls from this value to a hundredth in 40 epochs; after that, winners are hard "
         'as usual. sigma_start and n_epochs have no effect. "auto" starts where prototypes part first. None: the width '
         "falls instead. `history_` records T as sigma."))  # fmt: skip
