@@ -5,8 +5,9 @@
 A round is ten fits of `MedianKMeans(refine="swap")` from one start each, one with `n_init=10`, and ten restarts of
 FasterPAM, whose best counts; with other seeds in every round. The best known loss is the least of all these, and of
 100 kicks out of it. FOLDER holds chromosomes.csv and proteins/D.csv, not part of this project; the sets that need them
-are left out without it. Seconds are those of `n_init=10` over those of the ten restarts, the median of all rounds; both
-may use `--threads` threads. Where they take milliseconds both are run five times in turns and the least counts.
+are left out without it. Seconds are those of `n_init=10` over those of the ten restarts, of the processor (all threads
+together), the median of all rounds; both may use `--threads` threads. Where they take milliseconds both are run five
+times in turns and the least counts.
 
     pip install kmedoids
 """
@@ -69,8 +70,8 @@ def loss(D: NDArray[Any], w: NDArray[np.intp]) -> float:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    began = time.perf_counter()
-    return work(), time.perf_counter() - began
+    began = time.process_time()
+    return work(), time.process_time() - began
 
 
 def in_turns(turns: int, *works: Callable[[], Any]) -> list[tuple[Any, float]]:

@@ -12,7 +12,8 @@ from support.strategies import cases, matrix
 from medianmap import MedianKMeans, MedianSOM, PrototypeClassifier, reference
 from medianmap.core.neighborhood import make_lattice
 from medianmap.estimators.fit import as_generator, own_generators
-from medianmap.refine import candidates, descent, refine_som, swap_medoids, swap_starts
+from medianmap.refine import candidates, descent, refine_som, swap_medoids
+from medianmap.refine.medoid_swaps import swap_starts
 from medianmap.refine.swap_kernels import two_nearest
 from medianmap.sources import DenseSource, as_dissimilarity
 

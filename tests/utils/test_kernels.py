@@ -179,6 +179,7 @@ def test_compile_leaves_nothing_to_compile_for_the_usual_fits():
                                  MedianSOM((2, K // 2), **given, **more)):
                         map_.fit(data)
                 RelationalNeuralGas(K, **given).fit(data)
+                MedianKMeans(K, refine="swap", n_init=3, **given).fit(data)
         for loop in KERNELS:
             for types in set(loop.overloads) - known.get(loop, set()):
                 print(loop.py_func.__name__, types)

@@ -68,6 +68,8 @@ def usual_fits() -> Iterator[Callable[[], Any]]:
         for data in (D, D.astype(np.float32), on_disk):
             fits += [(map_, (data,)) for more in MEDIAN for map_ in median(**more)]
             fits += [(map_, (data,)) for map_ in relational]
+            restarted = MedianKMeans(K, metric="precomputed", refine="swap", n_init=2, random_state=0)
+            fits.append((restarted, (data,)))  # few points have a loop for all of a start
         fits += [(PrototypeClassifier(map_), (D, y)) for map_ in median()[1:]]
         yield from (partial(_fitted, *fit) for fit in fits)
     if find_spec("Bio"):  # has the matrix of scores

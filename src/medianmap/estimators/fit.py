@@ -39,9 +39,10 @@ from ..core.labels import LabelVectors, training_labels
 from ..core.neighborhood import geometric
 from ..core.quality import inertia, quantization_error
 from ..core.spaces import MedianSpace, Space, snapped
-from ..refine import Swapped, refine_som, swap_medoids, swap_starts
+from ..refine import Swapped, refine_som, swap_medoids
 from ..refine.arrangement import exchanged_places
 from ..refine.labelled import labelled_source, settled_labels
+from ..refine.medoid_swaps import swap_starts
 from ..sources.base import FloatArray, IntArray, Source
 from ..sources.checks import scaled_weights
 from ..utils.arrays import on_host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .arrangement import Arranged, arrange
 from .candidates import Swapped
-from .medoid_swaps import swap_medoids, swap_starts
+from .medoid_swaps import swap_medoids
 from .som_swaps import refine_som
 
-__all__ = ["Arranged", "Swapped", "arrange", "refine_som", "swap_medoids", "swap_starts"]
+__all__ = ["Arranged", "Swapped", "arrange", "refine_som", "swap_medoids"]
