@@ -432,7 +432,7 @@ def by_least_squares(left):
         P[i, [first, second]] = nearer / nearer.sum()
     W = np.zeros((K, K))
     for i, j, l in np.ndindex(len(G), K, K):
-        if j != l:
+        if j != l and m[G.argmin(axis=1) == j].any() and m[G.argmin(axis=1) == l].any():
             W[j, l] += m[i] * P[i, j] * P[i, l]
     W *= 0.4 / W.sum(axis=1).mean()
     rows, values = [], []
@@ -453,7 +453,7 @@ def by_least_squares(left):
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 50))
 @settings(max_examples=60)
 def test_spread_shares_are_the_minimum_that_defines_them(seed, size):
-    left = left_by_a_fit(np.random.default_rng(seed))
+    left = left_by_a_fit(np.random.default_rng(seed), n=15)  # so few that some prototypes have no points
     shares = spread_labels(replace(left, size=size))
     np.testing.assert_allclose(shares, by_least_squares(left), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(shares.sum(axis=1), 1)

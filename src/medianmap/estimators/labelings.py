@@ -26,7 +26,8 @@ class Votes:
 
     votes (K, C): P' m y of the labelled points. weights (K, K): P' m P of the same points.
     near (K, C): the label of the labelled point nearest to each prototype, the first on ties.
-    links (K, K): P' m P of all points, without its diagonal: points between two prototypes tie them together.
+    links (K, K): P' m P of all points, without its diagonal: points between two prototypes tie them together. Without
+        prototypes that no point is nearest to, too: these lie between clusters, second to many, and would join them.
     unit: the weight of one labelled point: 1, or the mean weight where that is less.
     """
 
@@ -41,12 +42,13 @@ class Votes:
         """All that the training data say, block by block; between : whether points may belong to two prototypes."""
         K, C = trained.state.labels.shape
         votes, near, least = np.zeros((K, C)), np.zeros((K, C)), np.full(K, np.inf)
-        weights, links, labelled = csr_array((K, K)), csr_array((K, K)), np.zeros(2)
+        weights, links, labelled, hits = csr_array((K, K)), csr_array((K, K)), np.zeros(2), np.zeros(K)
         for G, m, labels in trained.blocks():
             points = Memberships.of(G)
             P = (points if between else points._replace(t=np.zeros(len(G)))).matrix(K)
             Pm = (P * m[:, None]).tocsr()
             links = links + P.T @ Pm
+            np.add.at(hits, points.first, m)
             counting = np.flatnonzero(labels.known & (m > 0))
             if len(counting):
                 Pm, G, y, m = Pm[counting], G[counting], labels.y[counting], m[counting]
@@ -56,7 +58,9 @@ class Votes:
                 near[d < least] = y[first[d < least]]
                 least = np.minimum(least, d)
                 labelled += m.sum(), len(m)
-        return cls(votes, weights, near, links - diags(links.diagonal()), min(1.0, labelled[0] / labelled[1]))
+        some = diags((hits > 0).astype(float))
+        links = csr_array(some @ (links - diags(links.diagonal())) @ some)
+        return cls(votes, weights, near, links, min(1.0, labelled[0] / labelled[1]))
 
 
 def spread_labels(trained: Trained) -> FloatArray:

@@ -61,7 +61,7 @@ def label_report(classifier: PrototypeClassifier, X: Any, y: Any, n_points: int 
     >>> clf = PrototypeClassifier(MedianKMeans(2, metric="edit", n_init=5, random_state=0)).fit(words, y)
     >>> report = label_report(clf, words, y, n_points=2)
     >>> report.prototypes["share"].round(2).tolist(), report.suspects["point"].tolist()
-    ([0.92, 0.85], [])
+    ([0.92, 0.71], [])
     >>> [words[i] for i in report.next["point"]]
     ['quarks', 'herons']
     """
