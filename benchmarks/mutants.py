@@ -15,21 +15,22 @@ import json
 import sys
 import time
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from mutation.changes import Mutant, mutants_of
+from mutation.changes import Mutant, compiles, mutants_of
 from mutation.named import named_mutants
 from mutation.runs import PACKAGE, ROOT, WORK, Copy, TestMap, in_child, run_tests, warm
 
 ARGUED = ROOT / "docs" / "mutants.json"
 OUTCOMES = WORK / "outcomes.json"
 # The tests that are asked; those of commands and reports take long and see little of a cost.
-ASKED = ("tests/core", "tests/search", "tests/refine", "tests/patches", "tests/estimators", "tests/test_equivalence.py",
-         "tests/test_default_path.py")  # fmt: skip
+ASKED = ("tests/core", "tests/search", "tests/refine", "tests/patches", "tests/estimators", "tests/explore",
+         "tests/test_equivalence.py", "tests/test_default_path.py")  # fmt: skip
 PARTS = {
     "core": ("core/assignment.py", "core/engine.py", "core/neighborhood.py", "core/plane.py", "core/quality.py",
              "core/ranks.py", "core/separable.py", "core/spaces.py", "core/vectors.py"),
@@ -39,8 +40,8 @@ PARTS = {
     "labels": ("core/labels.py", "core/label_term.py"),
     "relational": ("core/field_combinations.py", "core/compression.py", "estimators/relational.py"),
 }  # fmt: skip
-# A mutant meets so many tests, or processor seconds of them, at first, and if it survives these, so many more.
-FEW, FIRST, ALL = 40, 4.0, 30.0
+# A mutant meets so many tests, or processor seconds of them, at first; if it survives these, those of --seconds.
+FEW, FIRST = 40, 3.0
 
 
 def drawn(count: int, seed: int) -> list[tuple[str, Mutant]]:
@@ -50,18 +51,19 @@ def drawn(count: int, seed: int) -> list[tuple[str, Mutant]]:
     for part, patterns in PARTS.items():
         files = sorted(file for pattern in patterns for file in PACKAGE.glob(pattern))
         every = [one for file in files for one in mutants_of(str(file.relative_to(PACKAGE)), file.read_bytes())]
-        order = rng.permutation(len(every))[: -(-count // len(PARTS))]
-        columns.append([(part, every[k]) for k in order])
+        order = (every[k] for k in rng.permutation(len(every)))
+        valid = (one for one in order if compiles(one.applied((PACKAGE / one.path).read_bytes())))
+        columns.append([(part, one) for one in islice(valid, -(-count // len(PARTS)))])
     return [one for row in zip(*columns, strict=True) for one in row][:count]
 
 
-def outcome_of(mutant: Mutant, chosen: list[str], tests: TestMap, copy: Copy) -> tuple[str, float]:
+def outcome_of(mutant: Mutant, chosen: list[str], tests: TestMap, copy: Copy, seconds: float) -> tuple[str, float]:
     """Killed, timeout or survived these tests, and the processor seconds that it took."""
     total = 0.0
     copy.put(mutant, tests.names)
     try:
         first = tests.cut(chosen[:FEW], FIRST)
-        for some, limit in ((first, FIRST), (tests.cut(chosen, ALL)[len(first) :], ALL)):
+        for some, limit in ((first, FIRST), (tests.cut(chosen, seconds)[len(first) :], seconds)):
             if some:
                 code, took = in_child(lambda some=some: run_tests(copy.source, some, [], "-x"), 5 * limit + 30)
                 total += took
@@ -91,6 +93,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=600.0)
+    parser.add_argument("--seconds", type=float, default=60.0, help="of tests, processor time, that a mutant meets")
     parser.add_argument("--again", action="store_true", help="forget the outcomes and the map of tests")
     parser.add_argument("--map", action="store_true", help="only note which tests run which lines")
     parser.add_argument("--named", action="store_true", help="the breaks of mutation/named.py instead")
@@ -111,7 +114,7 @@ def main() -> int:
         )
         if outcome == "survived":
             chosen = [part] if given.named else tests.for_mutant(mutant) or [f"tests/{mutant.path.split('/')[0]}"]
-            outcome, took = outcome_of(mutant, chosen, tests, copy)
+            outcome, took = outcome_of(mutant, chosen, tests, copy, given.seconds)
             kept[mutant.name] = outcome
             OUTCOMES.write_text(json.dumps(kept, indent=1))
             print(f"{len(seen) + 1} {outcome}, {took:.1f} s: {mutant.name}", flush=True)

@@ -17,6 +17,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from copy import copy as shallow
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,8 @@ def warm() -> None:
         """That of the file without a mutant: what a mutant changes is removed from the cache by hand."""
         file = Path(self._py_file)
         if file.is_relative_to(COPY):
-            stat = os.stat(PACKAGE / file.relative_to(COPY))
-            return stat.st_mtime, stat.st_size
+            self = shallow(self)
+            self._py_file = str(PACKAGE / file.relative_to(COPY))
         return own(self)
 
     caching._SourceFileBackedLocatorMixin.get_source_stamp = stamp
