@@ -3,16 +3,14 @@
     python benchmarks/damaged_models.py [--every N]
 
 Small models of eight kinds. Each byte of each is changed; each value of its page is replaced by each of some others,
-with the checksum made right again; its members are exchanged, repeated, retyped and more; and bombs are opened in
-processes of their own, whose time and memory are measured. Counts what was refused, and what was accepted and answered
-as before, or otherwise; --every N takes every N-th byte and value. Exits with 1 if there was a traceback, or an answer
-other than before where nobody may choose it.
+with the checksum made right again; its members are exchanged, repeated, retyped and more. Counts what was refused, and
+what was accepted and answered as before, or otherwise; --every N takes every N-th byte and value. Exits with 1 if there
+was a traceback, or an answer other than before where nobody may choose it. For bombs see bombs.py.
 """
 
 import argparse
 import contextlib
 import io
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,19 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from support.damaged import bombs, is_chosen, other_values, structural
+from support.damaged import is_chosen, other_values, structural
 from support.small_models import small_models
-
-# VmHWM begins with the program, where getrusage counts what the process was before.
-OPEN = """
-import sys
-from medianmap.app.main import main
-try:
-    main(["info", sys.argv[1]])
-except SystemExit as stopped:
-    peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-    print(stopped.code, int(peak.split()[1]) // 1024)
-"""
 
 
 def run(*args: str) -> tuple[object, str]:
@@ -103,14 +90,6 @@ def main() -> int:
             print(f"{name} ({len(whole)} bytes, {time.monotonic() - begun:.0f} s):")
             for kind, counts in told.items():
                 print(f"  {kind}: {counts.total()}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
-        for bomb, content in [("none, for comparison", whole), *bombs(whole)]:
-            path.write_bytes(content)
-            begun = time.monotonic()
-            done = subprocess.run([sys.executable, "-c", OPEN, str(path)], capture_output=True, text=True, check=False)
-            took = time.monotonic() - begun
-            code, peak = done.stdout.split()[-2:]
-            print(f"bomb, {bomb}: {len(content) / 2**20:.1f} MB, exit {code}, peak {peak} MB, {took:.2f} s")
-            failed += code != "2" and content is not whole
     print(f"{failed} failed")
     return int(bool(failed))
 

@@ -99,6 +99,18 @@ def test_what_does_not_fit_together_is_named(case, models, tmp_path):
         load(tmp_path / "m")
 
 
+@pytest.mark.parametrize("name", ["client", "checkpoint", "on_patch"])
+def test_a_model_names_no_server_and_no_file(name, models, tmp_path):
+    """With which a next fit of a stranger's model would send data there, or write into it."""
+
+    def change(page):
+        page["params"][name] = "tcp://127.0.0.1:8786"
+
+    (tmp_path / "m").write_bytes(with_page(models["patches"][0].read_bytes(), change))
+    with pytest.raises(ValueError, match=f"it has a value of {name}, which no model keeps"):
+        load(tmp_path / "m")
+
+
 def test_a_lattice_of_other_size_is_refused_before_it_is_made(models, tmp_path, monkeypatch):
     def huge(page):
         page["fitted"]["lattice_"]["lattice"] = ["hexagonal", False, None, 10**6, 10**6]

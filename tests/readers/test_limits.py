@@ -29,7 +29,7 @@ TOO_LARGE = {
     "a line": ("x.txt", f"abc\n{LONG}\n", r"first lines has more than 50 bytes.*max_length=500\.", {"string": 0}),
     "the first line": ("x.csv", f"{LONG},1\n{LONG},2\n", r"first lines has more than 50 bytes.*max_length=500\.", {}),
     "a line of latin-1": ("x.csv", f"a,b\n{LONG},1\nx,2\n", "more than 50 bytes", {"encoding": "latin-1"}),
-    "blank lines": ("x.fa", ">a\nAC\n" + 6 * "\n" + ">b\nAC\n", "line 2 has more than 5 blank lines after it", {}),
+    "blank lines": ("x.fa", ">a\nAC\n" + 6 * "\n" + ">b\nAC\n", "line 2 has more than 1 blank lines after it", {}),
     "columns": ("x.csv", "1,2,3,4,5,6\n1,2,3,4,5,6\n", "line 1 has more than 5 columns.*max_length=500", {}),
     "a quoted cell": ("x.csv", 'a,b\n"x,' + "1,2\n" * 2000, "quote", {"string": "a"}),
     "a sequence on one line": ("x.fa", f">a\nAC\n>b\n{LONG}\n", "line 4 has more than 50 bytes", {}),

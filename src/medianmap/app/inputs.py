@@ -395,6 +395,10 @@ def suited(settings: FitSettings, given: Given, n: int | None, different: int | 
 def suitable_data(settings: FitSettings) -> Given | ObjectStream:
     """The data of a fit, read and seen to suit the settings."""
     data = data_in(settings)
+    if settings.exemplars not in (None, "-"):
+        from ..readers.clusters import read_ids
+
+        read_ids(settings.exemplars)  # again later; what is wrong with it is said before seconds of imports
     if isinstance(data, ObjectStream):
         suited(settings, data.head, None)
     else:

@@ -226,6 +226,9 @@ class _ModelReader(Reader):
         lacking = (NEEDED_PARAMETERS & {*cls._get_param_names()}) - params.keys()
         if lacking:
             raise ValueError(f"it lacks the parameter {sorted(lacking)[0]}")
+        for key in NOT_PART_OF_THE_MAP:  # a stranger's would name a server to send data to, or a file to write
+            if not isinstance(params.get(key), int | None):
+                raise ValueError(f"it has a value of {key}, which no model keeps")
         if params.get("estimator") is not None and not is_stored(params["estimator"]):
             raise ValueError("its estimator is no map")
         estimator = cls(**params)

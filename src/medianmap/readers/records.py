@@ -42,7 +42,7 @@ WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 class Limits:
     """How large the parts of a file may be; more is refused with a sentence that says how to ask for it.
 
-    max_length : bytes of a line, letters of a sequence; a tenth of it, columns of a table.
+    max_length : bytes of a line, letters of a sequence; a tenth of it, columns of a table; a hundredth, blank lines.
     max_unpacked : bytes that a packed file unpacks to; None: 100 times its size, and 256 MiB at least.
     max_objects : objects of a file that is read as a whole.
     """
@@ -60,6 +60,11 @@ class Limits:
     def columns(self) -> int:
         """Columns of a table: each is looked at several times, to guess what a table holds."""
         return max(self.max_length // 10, 1)
+
+    @property
+    def blank_lines(self) -> int:
+        """Blank lines in a row, of which a file of a few kB unpacks to millions."""
+        return max(self.max_length // 100, 1)
 
     def refuse_length(self, where: str, what: str, most: int | None = None) -> NoReturn:
         """ValueError for a line or a sequence that is longer than max_length, or what else is the most."""
@@ -133,7 +138,7 @@ class Opened:
             if len(raw) > most:
                 self.limits.refuse_length(f"{self.name}: line {number}", "bytes")
             blank = blank + 1 if raw.isspace() else 0
-            if blank > self.limits.columns:
+            if blank > self.limits.blank_lines:
                 self.limits.refuse_length(f"{self.name}: line {number - blank}", "blank lines after it", blank - 1)
             yield raw
 
