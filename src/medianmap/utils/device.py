@@ -25,6 +25,8 @@ logger = logging.getLogger("medianmap")
 SPELLINGS = "None, 'cpu', 'cuda', 'cuda:1', 'auto' or 'torch:cpu'"
 # With fewer points a fit takes the CPU about as long as loading torch and starting a card does.
 WORTH_A_CARD = 10_000
+# Fewer dissimilarities of new points to prototypes the CPU computes in a tenth of a second.
+WORTH_ASKING = 10_000_000
 # Entries of a matrix that an engine works on at a time, with a few arrays of their size beside them.
 PANEL_ENTRIES = 2**26
 # DLPack's numbers of main memory, plain or pinned.
@@ -84,6 +86,20 @@ def chosen(device: str | None, n: int, n_bytes: int) -> Any:
 def gains(device: str | None, n: int, n_bytes: int) -> bool:
     """Whether a fit of n points, which takes n_bytes on a card, goes there."""
     return asked(device) and (device != "auto" or _against_a_card(n, n_bytes) is None)
+
+
+def at_hand(device: str | None, n_values: int) -> Any:
+    """The torch.device for so many dissimilarities to prototypes; None where the cores are as quick, or there is none.
+
+    A model is used where it was not fitted, too, so a card that is not there is no mistake here.
+    """
+    if device in (None, "cpu") or find_spec("torch") is None:
+        return None
+    if device == "torch:cpu":
+        return found(device)
+    card = "cuda" if device == "auto" else device
+    there = n_values >= WORTH_ASKING and int(card.partition(":")[2] or 0) < torch_module().cuda.device_count()
+    return found(card) if there else None
 
 
 def _against_a_card(n: int, n_bytes: int) -> str | None:
