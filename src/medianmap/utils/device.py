@@ -57,14 +57,16 @@ def found(device: str) -> Any:
         return torch.device("cpu")
     number = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if number == 0:
-        reason = "this torch is built without CUDA" if torch.version.cuda is None and torch.version.hip is None else (
-            "there is none, or its driver is missing (nvidia-smi lists cards)")  # fmt: skip
-        raise ValueError(f"device is {device!r}, but torch finds no card: {reason}. Leave device out to use the CPU.")
+        built = torch.version.cuda is not None or torch.version.hip is not None
+        missing = "there is none, or its driver is missing (nvidia-smi lists cards)"
+        reason = missing if built else "it is built without CUDA"
+        raise ValueError(
+            f"device is {device!r}, but torch finds no card: {reason}. Leave device out, or take 'cpu', for the CPU."
+        )
     here = torch.device("cuda", torch.cuda.current_device()) if device == "cuda" else torch.device(device)
-    if here.index is not None and here.index >= number:
-        last = f"the last is 'cuda:{number - 1}'" if number > 1 else "use 'cuda'"
-        raise ValueError(f"device is {device!r}, but there {'are' if number > 1 else 'is'} {number} card"
-                         f"{'s' if number > 1 else ''}; {last}.")  # fmt: skip
+    if here.index >= number:
+        cards = "there is 1 card; use 'cuda'" if number == 1 else f"of {number} cards the last is 'cuda:{number - 1}'"
+        raise ValueError(f"device is {device!r}, but {cards}.")
     return here
 
 
