@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.maps import blob_distances
 
 from medianmap import RelationalKMeans, RelationalSOM
+from medianmap.core import field_combinations
 from medianmap.core.field_combinations import FieldCombinations, combined, field_distances, field_sums
 from medianmap.core.neighborhood import make_lattice
 from medianmap.search.frame import FieldWeights
@@ -116,3 +117,15 @@ def test_a_fit_is_that_of_coefficients_to_rounding_and_the_same_from_a_file(make
     np.testing.assert_allclose(
         fitted.history_["cost"], dense.history_["cost"], rtol=2e-4 if dtype == np.float32 else 1e-9
     )
+
+
+def test_prototypes_that_differ_are_counted_in_any_number_of_steps(rng, monkeypatch):
+    for _ in range(20):
+        w, m = rng.integers(0, 3, (5, 5)).astype(float), np.ones(12)
+        other = np.where(rng.random((5, 5)) < 0.1, w + 1, w)
+        one = FieldCombinations(w, rng.integers(0, 5, 12), m)
+        two = FieldCombinations(other, np.where(rng.random(12) < 0.2, rng.integers(0, 5, 12), one.field), m)
+        differ = (one.coefficients() != two.coefficients()).any(axis=1).sum()
+        for pairs in (1, 2, 256):
+            monkeypatch.setattr(field_combinations, "PAIRS", pairs)
+            assert one.n_moved(two) == differ

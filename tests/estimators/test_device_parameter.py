@@ -10,6 +10,9 @@ from support.extras import optional
 
 import medianmap
 from medianmap import PatchClusterer, PrototypeClassifier, as_dissimilarity, load, save
+from medianmap.explore import judged, two_best
+from medianmap.explore.health import check_dissimilarity
+from medianmap.report.summary import summarize
 from medianmap.sources import base
 from medianmap.utils import device as devices
 
@@ -145,3 +148,24 @@ def test_a_device_reads_a_matrix_that_nobody_looked_at_for_symmetry(X, monkeypat
         fitted = made("MedianKMeans", metric="precomputed", init=[0, 20, 40, 59]).fit(given)
         np.testing.assert_array_equal(fitted.labels_, given[:, fitted.medoid_indices_].argmin(axis=1))
     assert base.is_source(as_dissimilarity(D, device="torch:cpu"))
+
+
+@pytest.mark.parametrize("how", [{}, {"stream": True}])
+def test_what_a_map_says_of_a_matrix_does_not_depend_on_where_it_lies(X, how):
+    D = cdist(X, X)
+    D[7] = D[:, 7] = np.where(np.arange(60) == 7, 0.0, 300.0 + np.arange(60))  # an outlier
+    source = as_dissimilarity(D, device="torch:cpu", **how)
+    fitted = made("MedianSOM", metric="precomputed").fit(source)
+    facts = [summarize(fitted, D, pairs=pairs, structure=True) for pairs in (source, as_dissimilarity(D))]
+    # The last bits of places and scores are those of sums in another order; swaps may end in another optimum.
+    planes = [each.pop("plane")["correlation"] for each in facts]
+    assert planes[0] == pytest.approx(planes[1])
+    prices = [each["quality"].pop("price_of_order") for each in facts]
+    assert prices[0] == pytest.approx(prices[1], rel=0.05)
+    scored = [(each.pop("members"), [point["point"] for point in each.pop("outliers")]) for each in facts]
+    assert scored[0][1] == scored[1][1]
+    assert facts[0] == facts[1]
+    there, here = (judged(two_best(fitted, D), pairs) for pairs in (source, as_dissimilarity(D)))
+    assert there["outlier"].tolist() == here["outlier"].tolist() == [i == 7 for i in range(60)]
+    np.testing.assert_allclose(there["outlier_score"], here["outlier_score"])
+    assert check_dissimilarity(source).as_dict() == check_dissimilarity(D).as_dict()

@@ -181,6 +181,20 @@ def test_the_same_again_for_the_same_seed(rng, make, dtype):
         assert swap_medoids(D, one.medoid_indices_).n_swaps == 0
 
 
+def test_exemplars_of_a_rounded_matrix_settle_on_the_exact_one(rng):
+    """So coarse that some points coincide; annealed as data points, all of the fit sees the exact matrix."""
+    D = clusters(rng) * 1e-3 + 10.0
+    np.fill_diagonal(D, 0.0)
+    coarse = as_dissimilarity(D, device=DEVICE, dtype="bfloat16")
+    for annealing in ("auto", "median"):
+        fitted = MedianNeuralGas(7, annealing=annealing, **PRECOMPUTED).fit(coarse)
+        exact = MedianNeuralGas(7, annealing="median", init=fitted.medoid_indices_, n_epochs=1, sigma_start=0.01,
+                                metric="precomputed").fit(D)  # fmt: skip
+        np.testing.assert_array_equal(exact.medoid_indices_, fitted.medoid_indices_)
+    here = MedianNeuralGas(7, annealing="median", **PRECOMPUTED).fit(D)
+    np.testing.assert_array_equal(fitted.medoid_indices_, here.medoid_indices_)
+
+
 @pytest.mark.parametrize("make", [MedianKMeans, MedianNeuralGas, RelationalKMeans])
 def test_a_streamed_matrix_gives_the_same_fit(rng, make):
     for D in (clusters(rng), clusters(rng, symmetric=False)):

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from support.extras import optional
 
 from medianmap.metrics import bind
-from medianmap.metrics.tensors import BY_COORDINATE, PRODUCTS, Vectors, on_tensors
+from medianmap.metrics.tensors import BY_COORDINATE, PRODUCTS, Vectors, nearest, on_tensors
 
 torch = optional("torch")
 CPU = torch.device("cpu")
@@ -63,6 +63,43 @@ def test_blocks_fit_together(rng):
         vectors, D = Vectors(X, name, CPU), cdist(X, X, name)
         part = vectors.block(slice(10, 30), slice(25, 50)).numpy()
         np.testing.assert_allclose(part, D[10:30, 25:], rtol=1e-11, atol=4e-15)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("n", [1, 7, 300])
+def test_the_nearest_are_those_of_the_metric_also_where_they_tie(name, n, rng, monkeypatch):
+    monkeypatch.setattr("medianmap.metrics.tensors.AT_A_TIME", 500)
+    metric, asked = bind(name), []
+    between = type(metric).between
+    monkeypatch.setattr(type(metric), "between", lambda *given: (asked.append(len(given[1])), between(*given))[1])
+    for W, X in ties_and_others(rng, n):
+        found = nearest(X, W, metric, CPU)
+        np.testing.assert_array_equal(found, cdist(X, W, name).argmin(axis=1))
+    # What is far apart is told apart on the device.
+    asked.clear()
+    if name in PRODUCTS:
+        nearest(rng.normal(size=(n, 6)), rng.normal(size=(9, 6)), metric, CPU)
+        assert not asked
+    assert nearest(X, W[:1], metric, CPU).tolist() == [0] * n
+
+
+def ties_and_others(rng, n):
+    """Prototypes and points: apart, on a grid where many distances are equal, nearly so, and far from the origin."""
+    W, X = rng.normal(size=(9, 6)), rng.normal(size=(n, 6))
+    yield W, X
+    grid = rng.integers(1, 4, size=(n + 9, 6)) + np.array([0, 5, 0, 0, 0, 0])
+    grid[:, 2] = 9  # a vector has a direction, and a variance
+    yield grid[:9].astype(float), grid[9:].astype(float)
+    halfway = (W[rng.integers(0, 9, n)] + W[rng.integers(0, 9, n)]) / 2
+    yield W, halfway + 1e-15 * rng.normal(size=(n, 6))
+    yield 1e6 + W, 1e6 + halfway
+
+
+def test_vectors_without_direction_are_named_as_by_the_metric(rng):
+    X = rng.normal(size=(20, 3))
+    X[13] = 0
+    with pytest.raises(ValueError, match=r"'cosine' returned NaN for the pair \(13, 0\)"):
+        nearest(X, X[:4], bind("cosine"), CPU)
 
 
 def test_which_metrics_a_device_computes():

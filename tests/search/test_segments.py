@@ -72,8 +72,11 @@ def test_changes_of_the_loss(drawn):
 
 def test_tears_of_a_map_with_ties_to_the_lower_point(drawn):
     second, third = drawn.place(drawn.a, drawn.m * 2), drawn.place(drawn.b, -drawn.m)
-    sums, later = zeros(3, 6, 31), zeros(6, 31)
-    add_tears(sums, drawn.D, drawn.runs, drawn.m, second, third)
+    both, later, changes = zeros(5, 6, 31), zeros(6, 31), zeros(2, 6, 31)
+    add_tears(both, drawn.D, drawn.runs, drawn.m, drawn.a / 2, second, third)
+    add_changes(*changes, drawn.D, drawn.runs, drawn.m, drawn.a / 2, drawn.a)
+    np.testing.assert_array_equal(both[:2], changes)
+    sums = both[2:]
     add_after(later, drawn.D, drawn.runs, third)
     m, w = drawn.m.numpy(), drawn.w.numpy()
 
@@ -116,16 +119,16 @@ for dtype in (torch.float64, torch.float32, torch.float16):
         across = torch.ones((2, 6, 40), dtype=torch.float64)[:, :, :19]
         add_rows(across[0], x.D.T, x.runs, x.m)
         compiled.add_rows_compiled(across[1], x.D.T, x.runs, x.m)
-        sums = torch.zeros((2, 6, *S.shape[1:]), dtype=kind)
+        sums = torch.zeros((2, 8, *S.shape[1:]), dtype=kind)
         near = x.m.to(kind), x.a.to(kind), x.b.to(kind)
         places = [segments.Place(x.w, far.float() if dtype == torch.float16 else far.to(dtype), m.to(kind))
                   for far, m in ((x.a, x.m), (x.b, -x.m))]
         add_changes(*sums[0, :2], x.D, x.runs, *near)
         compiled.add_changes_compiled(*sums[1, :2], x.D, x.runs, *near)
-        add_tears(sums[0, 2:5], x.D, x.runs, near[0], *places)
-        compiled.add_tears_compiled(sums[1, 2:5], x.D, x.runs, near[0], *places)
-        add_after(sums[0, 5], x.D, x.runs, places[1])
-        compiled.add_after_compiled(sums[1, 5], x.D, x.runs, places[1])
+        add_tears(sums[0, 2:7], x.D, x.runs, *near[:2], *places)
+        compiled.add_tears_compiled(sums[1, 2:7], x.D, x.runs, *near[:2], *places)
+        add_after(sums[0, 7], x.D, x.runs, places[1])
+        compiled.add_after_compiled(sums[1, 7], x.D, x.runs, places[1])
         for one, other in (S, across, sums):
             assert torch.equal(one, other) and one.abs().sum() > 0
 print("equal")
@@ -150,7 +153,7 @@ def test_the_kernels_compile_for_a_card():
     given = {
         "_add_rows": ["*fp64", "*fp64", "i64"],
         "_add_changes": [sums] * 5,
-        "_add_tears": [sums, ints, D, sums, ints, D, sums, sums, sums, sums],
+        "_add_tears": [sums, sums, ints, D, sums, ints, D, sums, sums, "i64"],
         "_add_after": [ints, D, sums, sums],
     }
     for name, own in given.items():

@@ -258,6 +258,15 @@ def test_half_precision_loses_what_it_must(D, dtype, factor):
     np.testing.assert_array_equal(source.unscaled().block(ALL, ALL), given)
 
 
+def test_rounding_makes_no_matrix_symmetric(D):
+    D[3, 4] *= 1 + 1e-12
+    source = there(D, dtype="float16")
+    assert not source.symmetric
+    column = source.exact().columns(np.array([4])).numpy()
+    np.testing.assert_array_equal(np.ldexp(column, source.exponent), D[:, [4]].T)
+    assert there(D.T + D, dtype="float16").symmetric
+
+
 def test_a_large_entry_at_the_end_brings_all_down(D):
     D[-1, -2] = D[-2, -1] = 1e12
     source = there(D, dtype="float16")

@@ -29,6 +29,8 @@ TOLERANCE = 1e-12
 SPARSE = 0.1
 # Products of float32 numbers below TINY lose digits, and so do sums of a field of so little weight.
 TINY = 1e-30
+# Pairs of fields that are compared at a time.
+PAIRS = 256
 # Points per chunk of a product; their sums stay in the cache.
 POINTS = 1024
 
@@ -51,10 +53,19 @@ class FieldCombinations:
         return alpha
 
     def n_moved(self, other: FieldCombinations) -> int:
-        """How many prototypes have other coefficients there: points that share both fields are compared once."""
+        """How many prototypes have other coefficients there: points that share both fields are compared once.
+
+        A few fields tell most prototypes that differ, and the rest are compared for the others only.
+        """
         K = len(self)
-        pairs = np.unique(self.field * K + other.field)
-        return int((self.w[:, pairs // K] != other.w[:, pairs % K]).any(axis=1).sum())
+        shared = np.zeros(K * K, bool)
+        shared[self.field * K + other.field] = True
+        pairs, same = np.flatnonzero(shared), np.arange(K)
+        for part in panels(len(pairs), PAIRS):
+            ours, theirs = np.divmod(pairs[part], K)
+            differ = (self.w[np.ix_(same, ours)] != other.w[np.ix_(same, theirs)]).any(axis=1)
+            same = same[~differ]
+        return K - len(same)
 
 
 def combined(weights: FieldWeights) -> FieldCombinations | None:

@@ -62,7 +62,10 @@ class _OnDevice(Space):
 
 @dataclass(frozen=True)
 class TensorMedianSpace(_OnDevice, MedianSpace):
-    """The same prototypes as on the CPU from the same weights, whatever the name of the search."""
+    """The same prototypes as on the CPU from the same weights, whatever the name of the search.
+
+    Where the device holds fewer digits than the user's matrix has, that matrix is read: exemplars settle on it.
+    """
 
     source: TensorSource
 
@@ -71,7 +74,7 @@ class TensorMedianSpace(_OnDevice, MedianSpace):
         return MedianSpace(self.source.unscaled(), self.strategy, self.collisions, self.n_jobs)
 
     def _compute(self, P: IntArray) -> Any:
-        return in_precision(self.source.columns(P)).T.contiguous()
+        return in_precision(self.source.exact().columns(P)).T.contiguous()
 
     def combinations(self) -> RelationalSpace:
         return TensorRelationalSpace(self.source, self.n_jobs)
@@ -83,7 +86,7 @@ class TensorMedianSpace(_OnDevice, MedianSpace):
 
     @computed_once
     def search(self) -> Search:
-        return TensorSearch(self.source)
+        return TensorSearch(self.source.exact())
 
 
 def in_precision(D: Any) -> Any:

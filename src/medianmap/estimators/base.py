@@ -21,6 +21,7 @@ from ..core.quality import quantization_error
 from ..core.spaces import MedianSpace, RelationalSpace, Space
 from ..metrics.base import BoundMetric
 from ..metrics.registry import bind
+from ..metrics.tensors import nearest, on_tensors
 from ..search.frame import FieldWeights, RankWeights, SoftWeights, Weights
 from ..sources import (
     Source,
@@ -67,6 +68,7 @@ from ..utils.checks import (
 from ..utils.device import (
     as_tensor,
     asked,
+    at_hand,
     bytes_beyond,
     check_device,
     chosen,
@@ -135,7 +137,7 @@ class BaseMap(
         X : queries of the kind that was fitted; with metric="precomputed" their dissimilarities (n_query, N) to all
         """
         check_is_fitted(self)
-        return self._dissimilarities(X).argmin(axis=1)
+        return self._nearest(X)
 
     def transform(self, X: Any) -> FloatArray:
         """Dissimilarities from the queries to the prototypes, (n_query, K).
@@ -281,6 +283,9 @@ class BaseMap(
         with limited(self.n_jobs):
             return self._to_prototypes(X)
 
+    def _nearest(self, X: Any) -> IntArray:
+        return self._dissimilarities(X).argmin(axis=1)
+
     @property
     def _answering_map(self) -> Self:
         """The fitted map that answers for this model."""
@@ -369,16 +374,32 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
         params = dict(held.metric.params)
         return {name: take(held.objects, places), "metric_params_": params, "n_evaluations_": held.evaluations}
 
-    def _from_objects(self, X: Any, objects: Any) -> FloatArray:
-        """(n_query, n) dissimilarities from the queries X to objects of the training data."""
-        metric = bind(self.metric, self.metric_params_)
+    def _nearest(self, X: Any) -> IntArray:
+        if not asked(self.device) or self.metric == "precomputed" or not isinstance(self.cluster_centers_, np.ndarray):
+            return super()._nearest(X)
+        metric, W = bind(self.metric, self.metric_params_), self.cluster_centers_
+        queries = self._queries(X, metric)
+        device = None if on_tensors(metric) is None else at_hand(self.device, len(queries) * len(W))
+        if device is None:
+            with limited(self.n_jobs):
+                return metric.between(queries, W).argmin(axis=1)
+        with released(self.device), limited(self.n_jobs):
+            return nearest(queries, W, metric, device)
+
+    def _queries(self, X: Any, metric: BoundMetric) -> Any:
+        """New objects as the metric takes them."""
         if is_source(X):
-            return metric.between(checked_objects(X, metric).objects, objects)
+            return checked_objects(X, metric).objects
         vectors = hasattr(self, "n_features_in_")
         queries = as_objects(X, metric, vectors=vectors)
         if vectors:
             validate_data(self, X, reset=False, skip_check_array=True)
-        return metric.between(queries, objects)
+        return queries
+
+    def _from_objects(self, X: Any, objects: Any) -> FloatArray:
+        """(n_query, n) dissimilarities from the queries X to objects of the training data."""
+        metric = bind(self.metric, self.metric_params_)
+        return metric.between(self._queries(X, metric), objects)
 
     def _from_training_points(self, X: Any, at: IntArray, ids: Sequence[str] | None) -> NDArray[Any]:
         """The columns `at` of dissimilarities (n_query, N) to all training points, in any form.

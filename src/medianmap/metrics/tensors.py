@@ -21,6 +21,8 @@ BY_COORDINATE = ("cityblock", "hamming")
 CANCELLED = 1e-4
 # Numbers of two vectors that are gathered at a time to compare such pairs.
 GATHERED = 2**24
+# Numbers of vectors and dissimilarities that are worked on at a time where neighbours are looked for.
+AT_A_TIME = 2**25
 # Rows and columns of a block: of products as large as keeps a card busy, else what its cache holds.
 PRODUCT_TILE, COORDINATE_TILE = 4096, 2048
 
@@ -73,3 +75,43 @@ class Vectors:
         for x, y in zip(a, b, strict=True):
             d += (x[:, None] != y) if self.name == "hamming" else (x[:, None] - y).abs()
         return d / len(a) if self.name == "hamming" else d
+
+    def least_gap(self, d: Any) -> Any:
+        """By how much two entries of a block, of which d is the larger, differ if SciPy tells them apart, too.
+
+        Twice what an entry can be off by rounding, here and in SciPy, with room to spare: relative to the entry, and
+        absolute where a difference of centred coordinates, or of a cosine and 1, is left with few digits.
+        """
+        u = 2.0**-53
+        if self.name in BY_COORDINATE:
+            return 16 * (len(self.coordinates) + 8) * u * d
+        terms = 16 * (self.R.shape[1] + 8) * u
+        if self.name in ("cosine", "correlation"):
+            return terms + 0.0 * d
+        lengths = d.sqrt() if self.name == "sqeuclidean" else d
+        off = terms / CANCELLED * lengths + 16 * u * self.squares.max().sqrt()
+        return off * (2 * lengths + off) if self.name == "sqeuclidean" else off
+
+
+def nearest(X: NDArray[Any], W: NDArray[Any], metric: BoundMetric, device: Any) -> NDArray[np.intp]:
+    """(n,) the nearest of the vectors W (K, M) to each of X (n, M), as the metric itself says; the lowest on ties.
+
+    On a device; where two are so close that rounding could decide, the metric does. metric : one of `on_tensors`.
+    """
+    name = on_tensors(metric)
+    assert name is not None
+    K, found = len(W), np.zeros(len(X), np.intp)
+    size = max(1, AT_A_TIME // (K + X.shape[1]))
+    for start in range(0, len(X), size):
+        part = X[start : start + size]
+        vectors = Vectors(np.concatenate([W, part]), name, device)
+        d = vectors.block(slice(K, K + len(part)), slice(0, K))
+        best = d.topk(min(2, K), dim=1, largest=False)
+        at = best.indices[:, 0].cpu().numpy()
+        near, next_ = best.values[:, 0], best.values[:, -1]
+        told_apart = (next_ - near > vectors.least_gap(next_)) & d.isfinite().all(dim=1)
+        in_doubt = np.flatnonzero(~told_apart.cpu().numpy())
+        if len(in_doubt):
+            at[in_doubt] = metric.between(part[in_doubt], W, start + in_doubt).argmin(axis=1)
+        found[start : start + size] = at
+    return found

@@ -63,17 +63,27 @@ class DeviceMapState(MapState):
 
     def exchanged(self, js: IntArray, points: IntArray) -> bool:
         """Whether J is lower when neurons js take the points; if not, nothing has changed."""
-        places = tensor_like(js, self.C)
-        before, cost = (self.w.copy(), self.nearest, self.near, self.E, self.C[places]), self.cost
-        self.w[js], self.C[places] = points, computed_with(self.source.columns(points))
+        places, rows, cost = tensor_like(js, self.C), computed_with(self.source.columns(points)), self.cost
+        before = self.w[js], self.nearest, self.near, self.C[places]
+        among = self._take(js, points, places, rows)
         self.nearest, self.near = three_nearest(self.C, self.w)
-        self.E = between(on_host(self.C[:, tensor_like(self.w, self.C)]))
         self.measure()
         if self.cost < cost:
             return True
-        self.w, self.nearest, self.near, self.E, self.C[places] = before
+        self._take(js, before[0], places, before[3])
+        self.E[js], self.E[:, js] = among, among.T
+        self.nearest, self.near = before[1:3]
         self.measure()
         return False
+
+    def _take(self, js: IntArray, points: IntArray, places: Any, rows: Any) -> FloatArray:
+        """Neurons js, `places` on the device, have the points, whose columns of D are `rows`; E[js] of before."""
+        before = self.E[js]
+        self.w[js], self.C[places] = points, rows
+        e = on_host(rows[:, tensor_like(self.w, rows)].double() + self.C[:, tensor_like(points, rows)].T) / 2
+        e[np.arange(len(js)), js] = 0.0
+        self.E[js], self.E[:, js] = e, e.T
+        return before
 
     def descend(
         self, candidates: Candidates, looks: LookCount, host_moves: Callable[[Candidates, IntArray], Any], most: int
@@ -133,35 +143,38 @@ class DeviceMapState(MapState):
         kind : the type of the sums. whole : whether no sum is replaced by what it is near.
         """
         torch = namespace(self.C)
-        a, b, _ = self.near
         first = _Sorted(self.nearest[0], self.C, kind)
-        m, low, high = first.of(self.m), first.of(a), first.of(b)
-        nearer, Q = torch.zeros((2, *self.C.shape), dtype=kind, device=self.C.device)
-        for some, which, D in first.runs_in(self.source):
-            add_changes(nearer, Q, D, some, m[which], low[which], high[which])
-        Q += nearer.sum(0) + self.loss
-        if self.order > 0.0:
-            t = self._tears(first, m, whole)
-            Q *= 1.0 + self.order * ((t + self.torn) / self.mass + (1.0 - self.r)).clamp(min=0.0)
+        m, a = first.of(self.m), first.of(self.near[0])
+        sums = torch.zeros((2 if self.order == 0.0 else 5, *self.C.shape), dtype=kind, device=self.C.device)
+        if self.order == 0.0:
+            b = first.of(self.near[1])
+            for some, which, D in first.runs_in(self.source):
+                add_changes(sums[0], sums[1], D, some, m[which], a[which], b[which])
+            Q = sums[1].add_(sums[0].sum(0) + self.loss)
+        else:
+            (f, s, h), A, (_, b, e) = self.nearest, self.apart, self.near
+            now = A[f, s]
+            second = first.place(self.w[s], b, self.m * now)
+            third = first.place(self.w[h], e, self.m * (A[s, h] - now))
+            for some, which, D in first.runs_in(self.source):
+                add_tears(sums, D, some, m[which], a[which], second.of(which), third.of(which))
+            Q = sums[1].add_(sums[0].sum(0) + self.loss)
+            t = self._tears(sums, whole)
+            Q *= t.add_(self.torn).div_(self.mass).add_(1.0 - self.r).clamp_(min=0.0).mul_(self.order).add_(1.0)
         Q[:, tensor_like(self.w, Q)] = torch.inf
         return Q
 
-    def _tears(self, first: _Sorted, m: Any, whole: bool) -> Any:
-        """The change of t sum m (K, N); see `costs`."""
-        torch = namespace(self.C)
-        (f, s, h), A, (_, b, e) = self.nearest, self.apart, self.near
-        now = A[f, s]
-        sums = torch.zeros((3, *self.C.shape), dtype=first.kind, device=self.C.device)
-        second = first.place(self.w[s], b, self.m * now)
-        third = first.place(self.w[h], e, self.m * (A[s, h] - now))
-        for some, which, D in first.runs_in(self.source):
-            add_tears(sums, D, some, m[which], second.of(which), third.of(which))
-        t = tensor_like(A, sums, first.kind) @ sums[0]
-        t += sums[1] + sums[2] - sums[1].sum(0)
-        more = self.m * (A[f, h] - now)
+    def _tears(self, sums: Any, whole: bool) -> Any:
+        """The change of t sum m (K, N) from the sums by nearest exemplar; see `costs`."""
+        (f, s, h), A, e = self.nearest, self.apart, self.near[2]
+        t = tensor_like(A, sums, sums.dtype) @ sums[2]
+        t += sums[3]
+        t += sums[4]
+        t -= sums[3].sum(0)
+        more = self.m * (A[f, h] - A[f, s])
         if not whole:
-            return t.add_(tensor_like(np.bincount(s, more, len(self.w)), t, first.kind)[:, None])
-        by_second = _Sorted(s, self.C, first.kind)
+            return t.add_(tensor_like(np.bincount(s, more, len(self.w)), t, t.dtype)[:, None])
+        by_second = _Sorted(s, self.C, t.dtype)
         third = by_second.place(self.w[h], e, more)
         for some, which, D in by_second.runs_in(self.source):
             add_after(t, D, some, third.of(which))

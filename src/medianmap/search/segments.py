@@ -3,8 +3,9 @@
     add_rows      S[f, l] += sum_t factor[t] D[index[t], l]                         over the t with field[t] = f
     add_changes   nearer[f, l] += sum_t m[t] (min(D[t', l], a[t]) - a[t])           t' = index[t]
                   share[f, l]  += sum_t m[t] (min(max(D[t', l], a[t]), b[t]) - a[t])
-    add_tears     gained[f, l] += sum_t m[t] B,   now[f, l] += sum_t torn[t] B      B = 1 if l comes before the second
-                  next[f, l]   += sum_t more[t] C                                   C = 1 if l comes after the third
+    add_tears     the same, and                                                     B = 1 if l comes before the second
+                  gained[f, l] += sum_t m[t] B,   now[f, l] += sum_t torn[t] B      C = 1 if l comes after the third
+                  next[f, l]   += sum_t more[t] C
     add_after     next alone
 
 a and b are the dissimilarities of a point to its nearest and second nearest exemplar. Candidate l comes before the
@@ -96,22 +97,22 @@ def add_changes(nearer: Any, share: Any, D: Any, runs: Runs, m: Any, a: Any, b: 
         add(share, (d.clamp(min=low).minimum(high) - low) * weight)
 
 
-def add_tears(sums: Any, D: Any, runs: Runs, m: Any, second: Place, third: Place) -> None:
-    """sums (3, K, L), gained, now and next, += what points add to the tears of a map in which l replaces an exemplar.
+def add_tears(sums: Any, D: Any, runs: Runs, m: Any, a: Any, second: Place, third: Place) -> None:
+    """sums (5, K, L), nearer, share, gained, now and next, += what points add if l replaces an exemplar of a map.
 
-    torn is the weight of `second`, more that of `third`.
+    torn is the weight of `second`, more that of `third`; second.far is b.
     """
     if _compiled(D):
         from .tensor_kernels import add_tears_compiled
 
-        add_tears_compiled(sums, D, runs, m, second, third)
+        add_tears_compiled(sums, D, runs, m, a, second, third)
         return
-    kind = sums.dtype
+    add_changes(sums[0], sums[1], D, runs, m, a, second.far.to(sums.dtype))
     for part, rows, add in _parts(D, runs):
-        before, after = _before(rows, second, part).to(kind), (~_before(rows, third, part)).to(kind)
-        add(sums[0], before * m[part, None])
-        add(sums[1], before * second.weight[part, None])
-        add(sums[2], after * third.weight[part, None])
+        before = _before(rows, second, part).to(sums.dtype)
+        add(sums[2], before * m[part, None])
+        add(sums[3], before * second.weight[part, None])
+    add_after(sums[4], D, runs, third)
 
 
 def add_after(sums: Any, D: Any, runs: Runs, third: Place) -> None:

@@ -30,10 +30,10 @@ def add_changes_compiled(nearer: Any, share: Any, D: Any, runs: Runs, m: Any, a:
     _launch(_add_changes, nearer.shape, D, runs, *near, nearer, share, nearer.stride(0))
 
 
-def add_tears_compiled(sums: Any, D: Any, runs: Runs, m: Any, second: Place, third: Place) -> None:
+def add_tears_compiled(sums: Any, D: Any, runs: Runs, m: Any, a: Any, second: Place, third: Place) -> None:
     """See `segments.add_tears`."""
     places = second.w, second.far, second.weight, third.w, third.far, third.weight
-    _launch(_add_tears, sums.shape[1:], D, runs, m, *places, sums[0], sums[1], sums[2], sums.stride(1))
+    _launch(_add_tears, sums.shape[1:], D, runs, m, a, *places, sums, sums.stride(0), sums.stride(1))
 
 
 def add_after_compiled(sums: Any, D: Any, runs: Runs, third: Place) -> None:
@@ -90,45 +90,34 @@ def _add_changes(  # type: ignore[no-untyped-def]
 
 @triton.jit
 def _add_tears(  # type: ignore[no-untyped-def]
-    D,
-    row,
-    column,
-    starts,
-    fields,
-    index,
-    m,
-    w2,
-    far2,
-    weight2,
-    w3,
-    far3,
-    weight3,
-    gained,
-    now,
-    later,
-    out,
-    L,
-    blocks,
+    D, row, column, starts, fields, index, m, near, w2, far2, weight2, w3, far3, weight3, sums, each, out, L, blocks,
     COLUMNS: tl.constexpr,
-):
+):  # fmt: skip
     f = tl.load(fields + tl.program_id(0) // blocks)
     l = (tl.program_id(0) % blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
     inside = l < L
-    gains = tl.zeros((COLUMNS,), gained.dtype.element_ty)
-    tears = tl.zeros((COLUMNS,), gained.dtype.element_ty)
-    next_tears = tl.zeros((COLUMNS,), gained.dtype.element_ty)
+    all_gain = tl.zeros((COLUMNS,), sums.dtype.element_ty)
+    own_gain = tl.zeros((COLUMNS,), sums.dtype.element_ty)
+    gained = tl.zeros((COLUMNS,), sums.dtype.element_ty)
+    now = tl.zeros((COLUMNS,), sums.dtype.element_ty)
+    later = tl.zeros((COLUMNS,), sums.dtype.element_ty)
     for t in range(tl.load(starts + f), tl.load(starts + f + 1)):
-        second, third = tl.load(far2 + t), tl.load(far3 + t)
+        weight, a, second, third = tl.load(m + t), tl.load(near + t), tl.load(far2 + t), tl.load(far3 + t)
         d = tl.load(D + tl.load(index + t) * row + l * column, inside, 0.0).to(second.dtype)
         before = (d < second) | ((d == second) & (l < tl.load(w2 + t)))
         after = ~((d < third) | ((d == third) & (l < tl.load(w3 + t))))
-        gains += tl.where(before, tl.load(m + t), 0.0)
-        tears += tl.where(before, tl.load(weight2 + t), 0.0)
-        next_tears += tl.where(after, tl.load(weight3 + t), 0.0)
-    at = f * out + l
-    tl.store(gained + at, tl.load(gained + at, inside) + gains, inside)
-    tl.store(now + at, tl.load(now + at, inside) + tears, inside)
-    tl.store(later + at, tl.load(later + at, inside) + next_tears, inside)
+        wide, b = d.to(all_gain.dtype), second.to(all_gain.dtype)
+        all_gain += weight * (tl.minimum(wide, a) - a)
+        own_gain += weight * (tl.minimum(tl.maximum(wide, a), b) - a)
+        gained += tl.where(before, weight, 0.0)
+        now += tl.where(before, tl.load(weight2 + t), 0.0)
+        later += tl.where(after, tl.load(weight3 + t), 0.0)
+    at = sums + f * out + l
+    tl.store(at, tl.load(at, inside) + all_gain, inside)
+    tl.store(at + each, tl.load(at + each, inside) + own_gain, inside)
+    tl.store(at + 2 * each, tl.load(at + 2 * each, inside) + gained, inside)
+    tl.store(at + 3 * each, tl.load(at + 3 * each, inside) + now, inside)
+    tl.store(at + 4 * each, tl.load(at + 4 * each, inside) + later, inside)
 
 
 @triton.jit

@@ -31,6 +31,7 @@ from .base import (
     rows_per_panel,
 )
 from .checks import exponent_of, refuse_bad_entries, warn_of_diagonal
+from .checks import is_symmetric as symmetric_array
 from .computed import ComputedSource, panel_height
 
 STORAGES = ("float64", "float32", "float16", "bfloat16")
@@ -295,7 +296,7 @@ def tensor_source(
     else:
         matrix.copy(source)
     warn_of_diagonal(np.ldexp(as_numpy(matrix.tensor.diagonal(), np.float64), matrix.exponent), matrix.largest)
-    found = source.symmetric or bool(is_symmetric(matrix.tensor) if symmetric is None else symmetric)
+    found = source.symmetric or bool(_seen(source, matrix.tensor, rounded) if symmetric is None else symmetric)
     return TensorSource(n, matrix.tensor, device, storage, found, float(np.ldexp(matrix.largest, -matrix.exponent)),
                         _with_symmetry(source, found), source.ids, matrix.exponent, rounded)  # fmt: skip
 
@@ -313,6 +314,13 @@ def computed_there(source: Source) -> bool:
 def bytes_of_entry(source: Source) -> int:
     """Of a matrix on a device, unless another type is asked for: what it has, and 4 if it is computed there."""
     return 4 if computed_there(source) or _exact(source.dtype) == np.float32 else 8
+
+
+def _seen(source: Source, tensor: Any, rounded: bool) -> bool:
+    """Whether a source that nobody has looked at is symmetric; what is rounded may only seem to be."""
+    if not rounded:
+        return is_symmetric(tensor)
+    return isinstance(source, DenseSource) and symmetric_array(source.D)
 
 
 def _with_symmetry(source: Source, found: bool) -> Source:

@@ -25,6 +25,8 @@ logger = logging.getLogger("medianmap")
 SPELLINGS = "None, 'cpu', 'cuda', 'cuda:1', 'auto' or 'torch:cpu'"
 # With fewer points a fit takes the CPU about as long as loading torch and starting a card does.
 WORTH_A_CARD = 10_000
+# Fewer dissimilarities of new points to prototypes the CPU computes in a tenth of a second.
+WORTH_ASKING = 10_000_000
 # Entries of a matrix that an engine works on at a time, with a few arrays of their size beside them.
 PANEL_ENTRIES = 2**26
 # DLPack's numbers of main memory, plain or pinned.
@@ -55,14 +57,16 @@ def found(device: str) -> Any:
         return torch.device("cpu")
     number = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if number == 0:
-        reason = "this torch is built without CUDA" if torch.version.cuda is None and torch.version.hip is None else (
-            "there is none, or its driver is missing (nvidia-smi lists cards)")  # fmt: skip
-        raise ValueError(f"device is {device!r}, but torch finds no card: {reason}. Leave device out to use the CPU.")
+        built = torch.version.cuda is not None or torch.version.hip is not None
+        missing = "there is none, or its driver is missing (nvidia-smi lists cards)"
+        reason = missing if built else "it is built without CUDA"
+        raise ValueError(
+            f"device is {device!r}, but torch finds no card: {reason}. Leave device out, or take 'cpu', for the CPU."
+        )
     here = torch.device("cuda", torch.cuda.current_device()) if device == "cuda" else torch.device(device)
-    if here.index is not None and here.index >= number:
-        last = f"the last is 'cuda:{number - 1}'" if number > 1 else "use 'cuda'"
-        raise ValueError(f"device is {device!r}, but there {'are' if number > 1 else 'is'} {number} card"
-                         f"{'s' if number > 1 else ''}; {last}.")  # fmt: skip
+    if here.index >= number:
+        cards = "there is 1 card; use 'cuda'" if number == 1 else f"of {number} cards the last is 'cuda:{number - 1}'"
+        raise ValueError(f"device is {device!r}, but {cards}.")
     return here
 
 
@@ -84,6 +88,20 @@ def chosen(device: str | None, n: int, n_bytes: int) -> Any:
 def gains(device: str | None, n: int, n_bytes: int) -> bool:
     """Whether a fit of n points, which takes n_bytes on a card, goes there."""
     return asked(device) and (device != "auto" or _against_a_card(n, n_bytes) is None)
+
+
+def at_hand(device: str | None, n_values: int) -> Any:
+    """The torch.device for so many dissimilarities to prototypes; None where the cores are as quick, or there is none.
+
+    A model is used where it was not fitted, too, so a card that is not there is no mistake here.
+    """
+    if device in (None, "cpu") or find_spec("torch") is None:
+        return None
+    if device == "torch:cpu":
+        return found(device)
+    card = "cuda" if device == "auto" else device
+    there = n_values >= WORTH_ASKING and int(card.partition(":")[2] or 0) < torch_module().cuda.device_count()
+    return found(card) if there else None
 
 
 def _against_a_card(n: int, n_bytes: int) -> str | None:
