@@ -34,7 +34,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-exclude_patterns = ["built/gallery/*.ipynb", "built/*/README.*"]
+exclude_patterns = ["built/gallery/*.ipynb", "built/*/README.*", "figures/*"]
 # A link that leads nowhere, or a name that no page documents, ends the build.
 nitpicky = True
 default_role = "code"

@@ -177,6 +177,12 @@ def test_the_version_is_told_alike_everywhere():
     assert f'\n  version: "{version}"\n' in (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
 
 
+def test_the_citation_uses_types_of_its_format():
+    """Version 1.2.0 of the format knows no chapters of books."""
+    types = re.findall(r"^ *(?:- )?type: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert types == ["software", "generic"]
+
+
 def test_the_changelog_begins_with_this_version_and_its_day():
     versions = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     latest = versions[1]
