@@ -116,6 +116,16 @@ def test_lower_triangles_are_mirrored(put, named, diagonal, sign):
     assert "a lower triangle, mirrored" in found.note
 
 
+def test_triangles_whose_names_are_numbers(put):
+    without = read(put("x.csv", "1\n2,0.5\n3,0.75,0.25\n"))
+    assert without.ids == ["1", "2", "3"]
+    np.testing.assert_array_equal(without.D, [[0, 0.5, 0.75], [0.5, 0, 0.25], [0.75, 0.25, 0]])
+    np.testing.assert_array_equal(read(put("x.csv", "1,0\n2,0.5,0\n3,0.75,0.25,0\n")).D, without.D)
+    zeros = read(put("x.csv", "0\n1,0\n2,3,0\n"))
+    assert zeros.ids is None
+    np.testing.assert_array_equal(zeros.D, [[0, 1, 2], [1, 0, 3], [2, 3, 0]])
+
+
 def test_damaged_triangles_are_refused(put):
     rows = [",".join(["1.25"] * i + ["0"]) for i in range(200)]
     assert read(put("x.csv", "\n".join(rows))).D.shape == (200, 200)
