@@ -41,6 +41,8 @@ def test_decimal_commas_between_semicolons_are_points(put):
     np.testing.assert_array_equal(series.objects[1], [1, 2, 3.5])
     strings = read(put("t.csv", "id;string\na;1,5\nb;2,5\n"), string="string")
     assert strings.objects == ["1,5", "2,5"]  # strings stay what they are
+    tabs = read(put("q.csv", "id\tx\ty\na;b\t1\t2\nc;d\t3\t4\n".replace("id", "i;d")))
+    assert tabs.ids == ["a;b", "c;d"]
     plain = read(put("p.csv", "1;2.5\n3;4\n5;6\n"))
     assert "commas" not in plain.note
 
@@ -85,6 +87,14 @@ def test_comments_before_a_table_are_skipped(put, mark, name):
         read(put(name, f"{mark} a comment\nid{sign}x{sign}y\na{sign}1{sign}2\nb{sign}3\nc{sign}1{sign}4\n"))
 
 
+def test_lines_of_text_and_quoted_names_are_no_comments(put):
+    assert read(put("x.txt", "#one\ntwo\n")).objects == ["#one", "two"]
+    found = read(put("x.csv", '# by hand\n#id,"x, in mm",y\na,1,2\nb,3,5\nc,2,2\n'))
+    assert found.columns == ["x, in mm", "y"]
+    every = read(put("y.csv", "#1,2,3\n#2,4,5\n#3,1,1\n"))
+    assert every.ids == ["#1", "#2", "#3"]
+
+
 def test_bars_separate_cells_where_numbers_do(put):
     found = read(put("x.txt", as_csv().replace(",", "|")))
     assert (found.ids, found.columns) == (NAMES, ["x", "y"])
@@ -104,6 +114,16 @@ def test_lower_triangles_are_mirrored(put, named, diagonal, sign):
     np.testing.assert_array_equal(found.D, D)
     assert found.ids == (NAMES if named else None)
     assert "a lower triangle, mirrored" in found.note
+
+
+def test_triangles_whose_names_are_numbers(put):
+    without = read(put("x.csv", "1\n2,0.5\n3,0.75,0.25\n"))
+    assert without.ids == ["1", "2", "3"]
+    np.testing.assert_array_equal(without.D, [[0, 0.5, 0.75], [0.5, 0, 0.25], [0.75, 0.25, 0]])
+    np.testing.assert_array_equal(read(put("x.csv", "1,0\n2,0.5,0\n3,0.75,0.25,0\n")).D, without.D)
+    zeros = read(put("x.csv", "0\n1,0\n2,3,0\n"))
+    assert zeros.ids is None
+    np.testing.assert_array_equal(zeros.D, [[0, 1, 2], [1, 0, 3], [2, 3, 0]])
 
 
 def test_damaged_triangles_are_refused(put):

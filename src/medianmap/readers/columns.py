@@ -43,9 +43,8 @@ def guess_delimiter(lines: Sequence[str], extension: str) -> str:
         return "\t"
     lines = [line for line in lines[:200] if line.strip()]
     least = {sign: min(line.count(sign) for line in lines) for sign in "\t,;"}
-    if least[";"] and all(
-        DECIMAL_COMMA.fullmatch(cell) for line in lines for cell in line.strip("\r\n").split(";") if "," in cell
-    ):
+    in_cells = [cell for line in lines for cell in line.strip("\r\n").split(";") if "," in cell]
+    if least[";"] and not least["\t"] and in_cells and all(map(DECIMAL_COMMA.fullmatch, in_cells)):
         return ";"
     most = max(least, key=lambda sign: least[sign])
     if least[most]:
@@ -63,15 +62,15 @@ def guess_delimiter(lines: Sequence[str], extension: str) -> str:
 
 def preface(lines: Sequence[str], extension: str) -> int:
     """How many lines before a table are comments: those that begin as such and have not as many cells as its rows."""
-    begun = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith(COMMENTS)), len(lines))
-    if not begun or begun == len(lines):
+    begun = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith(COMMENTS)), 0)
+    delimiter = guess_delimiter(lines[begun:], extension) if begun else ""
+    if not delimiter:  # lines of text may begin with any sign
         return 0
-    delimiter = guess_delimiter(lines[begun:], extension)
-
-    def width(line: str) -> int:
-        return len(line.split(delimiter or None) if delimiter in ("", " ") else line.split(delimiter))
-
-    return begun - (width(lines[begun - 1]) == width(lines[begun]) and bool(delimiter))
+    try:
+        last, first = (next(split_rows([line], delimiter, ""))[1] for line in (lines[begun - 1], lines[begun]))
+    except (ValueError, StopIteration):  # quotation marks of prose, or a blank line
+        return begun
+    return begun - (len(last) == len(first))
 
 
 def split_rows(lines: Iterable[str], delimiter: str, name: str, *, comments: bool = False) -> Iterator[Row]:

@@ -189,7 +189,10 @@ def is_triangle(rows: Sequence[Sequence[str]]) -> bool:
 def read_triangle(opened: Opened, sample: Sample, asked: text.TableOptions, rules: dict[str, Any], note: str) -> Matrix:
     """A lower triangle, mirrored; with or without names, a diagonal, and the first row, which then is empty."""
     name = opened.name
-    named = len(sample[0]) == 2 or text.is_text([row[0] for row in sample])
+    firsts = [row[0].strip() for row in sample]
+    counted = any(firsts == [str(start + k) for k in range(len(sample))] for start in (0, 1))
+    diagonal = all(text.is_number(row[-1]) and float(row[-1]) == 0 for row in sample)
+    named = len(sample[0]) == 2 or text.is_text(firsts) or (counted and not diagonal)
     ids: list[str] = []
     values: list[list[float]] = []
     for line, cells in text.rows_of(opened, opened.lines(asked.encoding), asked.delimiter):
@@ -204,7 +207,7 @@ def read_triangle(opened: Opened, sample: Sample, asked: text.TableOptions, rule
         values.append(text.numbers(cells[named:], line, range(named, need), None, name))
     if named:
         refuse_duplicate_ids(ids, name, "row")
-    elif any(row[-1] != 0 for row in values):  # no diagonal: the first line is of the second point
+    elif not diagonal:  # the first line is that of the second point
         values = [[], *values]
     said = "; ".join(filter(None, (note, "a lower triangle, mirrored")))
     return finish(name, mirrored(values), ids if named else None, note=said, **rules)
