@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, diags
+from scipy.sparse import csr_array, dia_array
 from scipy.sparse.linalg import splu
 
 from ..core.memberships import Memberships
@@ -58,9 +58,14 @@ class Votes:
                 near[d < least] = y[first[d < least]]
                 least = np.minimum(least, d)
                 labelled += m.sum(), len(m)
-        some = diags((hits > 0).astype(float))
-        links = csr_array(some @ (links - diags(links.diagonal())) @ some)
+        some = _diagonal((hits > 0).astype(float))
+        links = csr_array(some @ (links - _diagonal(links.diagonal())) @ some)
         return cls(votes, weights, near, links, min(1.0, labelled[0] / labelled[1]))
+
+
+def _diagonal(values: FloatArray) -> dia_array:
+    """(K, K) sparse; SciPy's diags_array is newer than the oldest SciPy that we take."""
+    return dia_array((values[None], [0]), shape=(len(values), len(values)))
 
 
 def spread_labels(trained: Trained) -> FloatArray:
@@ -77,7 +82,7 @@ def spread_labels(trained: Trained) -> FloatArray:
     votes = Votes.of(trained)
     sums = votes.links.sum(axis=1)
     scale, b = NEIGHBOURS * votes.unit / (sums.mean() or 1.0), NEAREST * votes.unit
-    A = votes.weights + diags(scale * sums + b) - scale * votes.links
+    A = votes.weights + _diagonal(scale * sums + b) - scale * votes.links
     with limited(1):  # the same bits at any number of threads
         S = splu(A.tocsc()).solve(votes.votes + b * votes.near)
     S = np.maximum(S, 0.0)
