@@ -24,8 +24,10 @@ from medianmap import (
     load,
     save,
 )
-from medianmap.patches.one_patch import _start, seed_of
-from medianmap.patches.points import Prototypes
+from medianmap.patches.checkpoint import PassProgress
+from medianmap.patches.one_pass import advanced
+from medianmap.patches.one_patch import Patch, _start, seed_of
+from medianmap.patches.points import Prototypes, prototypes_of_map
 from medianmap.sources import DenseSource
 
 
@@ -357,3 +359,13 @@ def test_a_new_point_near_a_dead_prototype_takes_its_place():
 def test_every_task_of_a_tree_has_a_seed_of_its_own():
     seeds = {seed_of(seed, level, number) for seed in range(3) for level in range(4) for number in range(40)}
     assert len(seeds) == 3 * 4 * 40
+
+
+def test_an_empty_patch_is_none_and_costs_nothing():
+    progress = advanced(None, None, PassProgress(0), Patch.unlabelled(np.empty((0, 2)), 0, np.empty(0)))
+    assert (progress.n_patches, progress.n_seen, progress.evaluations, progress.epochs) == (0, 0, 0, 0)
+    assert progress.prototypes is None
+
+
+def test_means_are_at_no_place_of_the_data(rng):
+    assert prototypes_of_map(BatchKMeans(2, random_state=0).fit(blobs(rng)), None).places.tolist() == [-1, -1]
