@@ -26,7 +26,8 @@ from medianmap import (
 )
 from medianmap.patches.checkpoint import PassProgress
 from medianmap.patches.one_pass import advanced
-from medianmap.patches.one_patch import Patch, _start, seed_of
+from medianmap.patches.one_patch import Patch, _class_shares, _start, seed_of
+from medianmap.patches.plan import TreeSizes, tree_sizes
 from medianmap.patches.points import Prototypes, prototypes_of_map
 from medianmap.sources import DenseSource
 
@@ -369,3 +370,23 @@ def test_an_empty_patch_is_none_and_costs_nothing():
 
 def test_means_are_at_no_place_of_the_data(rng):
     assert prototypes_of_map(BatchKMeans(2, random_state=0).fit(blobs(rng)), None).places.tolist() == [-1, -1]
+
+
+def test_the_sizes_of_a_tree_by_hand():
+    """2 K, 6 K of 12 K; less where a patch has fewer than 6 K points; of means K, as many at a time as a patch has."""
+    assert tree_sizes(100, 5, medoids=True) == TreeSizes(10, 30, 60)
+    assert tree_sizes(20, 5, medoids=True) == TreeSizes(8, 20, 40)
+    assert tree_sizes(5, 5, medoids=True) == TreeSizes(5, 5, 10)
+    assert tree_sizes(104, 5, medoids=False) == TreeSizes(5, 5, 100)
+    assert tree_sizes(7, 5, medoids=False) == TreeSizes(5, 5, 10)
+
+
+def test_shares_of_classes_where_labels_are_missing():
+    def shares(m, Y):
+        n = len(m)
+        return _class_shares(Prototypes(np.arange(n), np.arange(n), np.array(m), None, np.array(Y))).tolist()
+
+    nan = [np.nan, np.nan]
+    assert shares([1.0, 3.0, 9.0], [[1.0, 0.0], [0.0, 1.0], nan]) == [0.25, 0.75]
+    assert shares([1.0, 2.0], [nan, nan]) == [0.5, 0.5]
+    assert shares([0.0, 0.0], np.empty((2, 0))) == []  # no weight yet, and no classes
