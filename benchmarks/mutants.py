@@ -19,18 +19,21 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from mutation.changes import Mutant, compiles, mutants_of
 from mutation.named import named_mutants
-from mutation.runs import PACKAGE, ROOT, WORK, Copy, TestMap, in_child, run_tests, warm
+from mutation.runs import PACKAGE, ROOT, WORK, Copy, TestMap, Unknown, in_child, run_tests, warm
 
 ARGUED = ROOT / "docs" / "mutants.json"
 OUTCOMES = WORK / "outcomes.json"
 # The tests that are asked; those of commands and reports take long and see little of a cost.
 ASKED = ("tests/core", "tests/search", "tests/refine", "tests/patches", "tests/estimators", "tests/explore",
          "tests/test_equivalence.py", "tests/test_default_path.py")  # fmt: skip
+# Where tests of survivors are written; the map does not know them before it is made again (--again).
+NEWER = ("tests/core", "tests/search", "tests/refine", "tests/patches")
 PARTS = {
     "core": ("core/assignment.py", "core/engine.py", "core/neighborhood.py", "core/plane.py", "core/quality.py",
              "core/ranks.py", "core/separable.py", "core/spaces.py", "core/vectors.py"),
@@ -69,6 +72,10 @@ def outcome_of(mutant: Mutant, chosen: list[str], tests: TestMap, copy: Copy, se
                 total += took
                 if code != 0:
                     return "timeout" if code is None else "killed", total
+        newer = [Unknown(tests.tests)]
+        code, took = in_child(lambda: run_tests(copy.source, NEWER, newer, "-x"), 5 * seconds + 30)
+        if code not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+            return "killed", total + took
         return "survived", total
     finally:
         copy.restore(mutant, tests.names)

@@ -125,6 +125,13 @@ def test_what_cannot_be_compressed_is_annealed_exactly(make):
     assert (asked.coefficients_ != plain.coefficients_).nnz == 0
 
 
+def test_an_error_as_large_as_the_nearest_dissimilarities_is_too_coarse(monkeypatch):
+    exact = RelationalSpace(DenseSource(structureless(400), True))
+    assert compressed_space(exact, 16, 1) is None
+    monkeypatch.setattr("medianmap.core.compression.COARSE", 1.0)
+    assert compressed_space(exact, 16, 1) is not None
+
+
 def test_the_log_says_that_it_is_too_coarse(caplog):
     with caplog.at_level(logging.INFO, "medianmap"):
         MedianNeuralGas(5, metric="precomputed", random_state=0, n_epochs=2).fit(structureless(1000))

@@ -24,8 +24,11 @@ from medianmap import (
     load,
     save,
 )
-from medianmap.patches.one_patch import _start, seed_of
-from medianmap.patches.points import Prototypes
+from medianmap.patches.checkpoint import PassProgress
+from medianmap.patches.one_pass import advanced
+from medianmap.patches.one_patch import Patch, _class_shares, _start, seed_of
+from medianmap.patches.plan import TreeSizes, tree_sizes
+from medianmap.patches.points import Prototypes, prototypes_of_map
 from medianmap.sources import DenseSource
 
 
@@ -357,3 +360,33 @@ def test_a_new_point_near_a_dead_prototype_takes_its_place():
 def test_every_task_of_a_tree_has_a_seed_of_its_own():
     seeds = {seed_of(seed, level, number) for seed in range(3) for level in range(4) for number in range(40)}
     assert len(seeds) == 3 * 4 * 40
+
+
+def test_an_empty_patch_is_none_and_costs_nothing():
+    progress = advanced(None, None, PassProgress(0), Patch.unlabelled(np.empty((0, 2)), 0, np.empty(0)))
+    assert (progress.n_patches, progress.n_seen, progress.evaluations, progress.epochs) == (0, 0, 0, 0)
+    assert progress.prototypes is None
+
+
+def test_means_are_at_no_place_of_the_data(rng):
+    assert prototypes_of_map(BatchKMeans(2, random_state=0).fit(blobs(rng)), None).places.tolist() == [-1, -1]
+
+
+def test_the_sizes_of_a_tree_by_hand():
+    """2 K, 6 K of 12 K; less where a patch has fewer than 6 K points; of means K, as many at a time as a patch has."""
+    assert tree_sizes(100, 5, medoids=True) == TreeSizes(10, 30, 60)
+    assert tree_sizes(20, 5, medoids=True) == TreeSizes(8, 20, 40)
+    assert tree_sizes(5, 5, medoids=True) == TreeSizes(5, 5, 10)
+    assert tree_sizes(104, 5, medoids=False) == TreeSizes(5, 5, 100)
+    assert tree_sizes(7, 5, medoids=False) == TreeSizes(5, 5, 10)
+
+
+def test_shares_of_classes_where_labels_are_missing():
+    def shares(m, Y):
+        n = len(m)
+        return _class_shares(Prototypes(np.arange(n), np.arange(n), np.array(m), None, np.array(Y))).tolist()
+
+    nan = [np.nan, np.nan]
+    assert shares([1.0, 3.0, 9.0], [[1.0, 0.0], [0.0, 1.0], nan]) == [0.25, 0.75]
+    assert shares([1.0, 2.0], [nan, nan]) == [0.5, 0.5]
+    assert shares([0.0, 0.0], np.empty((2, 0))) == []  # no weight yet, and no classes

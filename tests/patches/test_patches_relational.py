@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.maps import blobs
+from support.maps import blob_distances, blobs
 
 from medianmap import (
     BatchNeuralGas,
@@ -12,6 +12,7 @@ from medianmap import (
     RelationalKMeans,
     RelationalNeuralGas,
     RelationalSOM,
+    as_dissimilarity,
     load,
     save,
 )
@@ -225,3 +226,12 @@ def test_points_that_are_too_few_carry_themselves():
     passed.fit(np.zeros((60, 60))).partial_fit(np.zeros((len(passed.carried_indices_) + 1,) * 2))
     assert passed.multiplicities_.sum() == 61
     assert len(passed.carried_indices_) >= 6
+
+
+def test_the_points_that_carry_have_their_ids(rng):
+    D = blob_distances(rng)
+    source = as_dissimilarity(D, ids=[f"p{k}" for k in range(len(D))])
+    patches = PatchClusterer(RelationalKMeans(3, metric="precomputed", random_state=0), 20, points_per_prototype=4)
+    fitted = patches.fit(source).map_
+    assert len(fitted.support_) >= 4
+    assert fitted.support_ids_ == [f"p{k}" for k in fitted.support_]
