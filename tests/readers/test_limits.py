@@ -114,6 +114,27 @@ def test_an_archive_that_lies_about_its_size_is_no_whole_one(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize("name", ["x.npz", "x.npy.gz"])
+def test_a_header_of_a_petabyte_is_one_sentence(name, tmp_path):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
+    content = header.getvalue() + bytes(64)
+    if name == "x.npz":
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("X.npy", content)
+    else:
+        (tmp_path / name).write_bytes(gzip.compress(content))
+    with pytest.raises(ValueError, match=rf"{name} cannot be read \(Unable to allocate .*it is damaged, or larger"):
+        read(tmp_path / name)
+
+
+def test_an_archive_of_what_is_no_array(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("X.npy", b"")
+    with pytest.raises(ValueError, match=r"not a whole \.npz file \('X' is no array\)"):
+        read(tmp_path / "x.npz")
+
+
 def test_hdf5_says_how_large_its_tables_are(tmp_path):
     h5py = optional("h5py")
     path = tmp_path / "x.biom"

@@ -30,7 +30,14 @@ def read_npy(opened: Opened, *, kind: str | None = None, **rules: Any) -> Record
             array = np.load(opened.path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
         raise ValueError(f"{opened.name} is not a whole .npy file ({error}); save numbers or strings.") from None
+    except MemoryError as error:
+        raise _too_large(opened, error) from None
     return from_array(opened.name, array, kind, None, None, rules)
+
+
+def _too_large(opened: Opened, error: MemoryError) -> ValueError:
+    """What to say of an array whose header asks for more than there is."""
+    return ValueError(f"{opened.name} cannot be read ({error}): it is damaged, or larger than the memory here.")
 
 
 def read_npz(opened: Opened, *, kind: str | None = None, key: str | None = None, **rules: Any) -> Records | Matrix:
@@ -42,6 +49,11 @@ def read_npz(opened: Opened, *, kind: str | None = None, key: str | None = None,
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, zipfile.BadZipFile, OSError) as error:
         raise ValueError(f"{opened.name} is not a whole .npz file ({error}); save numbers or strings.") from None
+    except MemoryError as error:
+        raise _too_large(opened, error) from None
+    odd = next((name for name, array in arrays.items() if not isinstance(array, np.ndarray)), None)
+    if odd is not None:  # NumPy returns such members as bytes
+        raise ValueError(f"{opened.name} is not a whole .npz file ({odd!r} is no array); save numbers or strings.")
     beside = {name: arrays.pop(name).astype(str).ravel().tolist() for name in BESIDE if name in arrays and name != key}
     if key is None and len(arrays) > 1 and all(a.ndim == 1 and a.dtype.kind in "fiub" for a in arrays.values()):
         return _series(arrays, beside.get("labels"), kind, opened.name)
