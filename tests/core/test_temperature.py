@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from support.maps import blob_distances, blobs
-from support.strategies import cases
+from support.strategies import KINDS, cases
 
 from medianmap import BatchKMeans, MedianKMeans, PatchClusterer, PrototypeClassifier, RelationalKMeans, reference
 from medianmap.core.assignment import Gibbs, Winner
@@ -96,7 +96,10 @@ def test_median_maps_equal_the_reference(search, collisions, dtype, rng):
         assert fitted.converged_
 
 
-@given(case=cases(), dtype=st.sampled_from([np.float64, np.float32]))
+# Beside subnormal dissimilarities a temperature of 2 is refused.
+@given(
+    case=cases(kinds=[kind for kind in KINDS if kind != "subnormal"]), dtype=st.sampled_from([np.float64, np.float32])
+)
 @settings(max_examples=25)
 def test_every_search_breaks_ties_alike(case, dtype):
     fits = [
