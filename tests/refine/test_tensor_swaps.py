@@ -116,6 +116,22 @@ def test_a_matrix_of_fewer_digits_ends_in_an_optimum_of_the_given_one(rng, dtype
     assert found.converged
     np.testing.assert_allclose(np.ldexp(found.loss, source.exponent), loss(D, found.medoids, np.ones(120)), rtol=1e-12)
     assert swap_medoids(D, found.medoids).n_swaps == 0
+    lattice = checked_lattice((3, 3), "hexagonal", False)
+    arranged = refine_som(source, np.arange(9), lattice)
+    assert arranged.converged
+    assert refine_som(D, arranged.medoids, lattice, keep=True).n_swaps == 0
+    few = swap_medoids(source, np.arange(10), max_swaps=1)
+    np.testing.assert_allclose(np.ldexp(few.loss, source.exponent), loss(D, few.medoids, np.ones(120)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_tensor_of_few_digits_is_what_it_is(rng, dtype):
+    X = rng.normal(size=(50, 2))
+    D = torch.from_numpy(np.abs(X[:, None] - X).sum(axis=2)).to(dtype)
+    for most in (None, 1):
+        found = swap_medoids(as_dissimilarity(D, device="torch:cpu"), np.arange(5), max_swaps=most)
+        np.testing.assert_allclose(found.loss, loss(D.double().numpy(), found.medoids, np.ones(50)), rtol=1e-12)
+    assert found.n_swaps == 1
 
 
 def test_a_streamed_matrix_gives_the_same_swaps(rng):

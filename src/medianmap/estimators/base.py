@@ -347,7 +347,7 @@ class DissimilarityMap(DissimilarityParameters, BaseMap):
     def _source(self, X: Any) -> Source:
         if self.metric == "precomputed":
             # Whether D[i, l] = D[l, i] is seen on the device much sooner.
-            unknown = asked(self.device) and self.device != "auto" and type(X) is np.ndarray and X.ndim == 2
+            unknown = asked(self.device) and self.device != "auto" and isinstance(X, np.ndarray) and X.ndim == 2
             return as_dissimilarity(X, metric_params=self.metric_params, symmetric=False if unknown else None)
         if is_source(X):
             return checked_objects(X, bind(self.metric, self.metric_params))

@@ -98,8 +98,10 @@ class DeviceMapState(MapState):
             swaps += self._many_at_once(most - swaps, looks)
             if swaps >= most:
                 return swaps, False
-            end = self if exact.source is self.source else self._over(exact.source, self.w)
-            close = end.close_to_improving()
+            if exact.source is not self.source:  # and no way back: fewer digits could undo what all digits say
+                vars(self).update(vars(self._over(exact.source, self.w)))
+                continue
+            close = self.close_to_improving()
             if not len(close):
                 return swaps, True
             moves = host_moves(exact, self.w.copy())

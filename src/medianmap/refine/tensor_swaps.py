@@ -41,13 +41,15 @@ def descended_on_device(
 ) -> Swapped:  # fmt: skip
     """The optimum reached from `start`; arguments as of `swap_medoids`, host_state : makes the CPU's state."""
     exact = replace(candidates, source=candidates.source.exact())  # type: ignore[attr-defined]
-    w, swaps, ended = start, 0, False
+    w, swaps, ended, source = start, 0, False, candidates.source
     while not ended and swaps < most:
-        state = DeviceMedoids.of(candidates.source, w, m)
+        state = DeviceMedoids.of(source, w, m)
         swaps += _many_at_once(state, most - swaps, looks)
-        if exact.source is not candidates.source:
-            state = DeviceMedoids.of(exact.source, state.w, m)
-        w, close = state.w, state.close_to_improving()
+        w = state.w
+        if exact.source is not source:
+            source = exact.source  # and no way back: fewer digits could undo what all digits say
+            continue
+        close = state.close_to_improving()
         ended = not len(close)
         if not ended and swaps < most:
             found = host_state(exact, w.copy(), m)
@@ -76,7 +78,7 @@ def tried_on_host(candidates: Candidates, state: Any, points: IntArray, most: in
 
 def loss_of(candidates: Candidates, w: IntArray, m: FloatArray) -> float:
     """sum_i m_i min_j D[i, w_j]."""
-    return inertia(on_host(candidates.source.columns(w).amin(0))[:, None], m)  # type: ignore[attr-defined]
+    return inertia(on_host(computed_with(candidates.source.columns(w)).amin(0))[:, None], m)  # type: ignore[attr-defined]
 
 
 def _many_at_once(state: DeviceMedoids, most: int, looks: LookCount) -> int:
@@ -152,7 +154,8 @@ class DeviceMedoids:
         before = self.C[places], self.first, self.near, self.far, self.loss
         self.C[places] = computed_with(self.source.columns(points))
         self.measure()
-        if self.loss < before[-1]:
+        # By more than rounding: so the loss as the CPU sums it falls, too, and what its loop swapped stays swapped.
+        if self.loss < before[-1] * (1.0 - 4 * (len(self.m) + 4) * EPS):
             self.w[js] = points
             return True
         self.C[places], self.first, self.near, self.far, self.loss = before

@@ -6,6 +6,7 @@ Weights, block sums and the finder do what their counterparts for NumPy do, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,10 +195,11 @@ class TensorFinder(Finder):
         if single:
             A, self.slack = A.float(), max(self.slack, 4 * (ROWS + 8) * 2.0**-24)
         C = torch.zeros((len(which), source.shape[0]), dtype=torch.float64, device=which.device)
-        for rows, panel in source.panels():
-            for part in panels(len(panel), ROWS):
-                a = A[rows.start + part.start : rows.start + part.stop]
-                C += a.T @ panel[part].to(A.dtype)
+        with all_digits(torch):
+            for rows, panel in source.panels():
+                for part in panels(len(panel), ROWS):
+                    a = A[rows.start + part.start : rows.start + part.stop]
+                    C += a.T @ panel[part].to(A.dtype)
         return C
 
     def costs(self, j: int, taken: NDArray[np.bool_]) -> FloatArray:
@@ -208,6 +210,17 @@ class TensorFinder(Finder):
         if self.settled[j] and (taken is None or not taken[favourite]):
             return favourite  # nothing else is close
         return super().best(j, taken)
+
+
+@contextmanager
+def all_digits(torch: Any) -> Iterator[None]:
+    """Products of float32 have all its digits, even if the user lets torch take fewer (TF32) for speed."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def rank_weights(rank: Any, *given: Any) -> RankWeights:

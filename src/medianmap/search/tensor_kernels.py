@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import triton
 import triton.language as tl
 
+from ..utils.arrays import namespace
+
 if TYPE_CHECKING:
     from .segments import Place, Runs
 
@@ -51,7 +53,8 @@ def _launch(kernel: Any, shape: tuple[int, int], D: Any, runs: Runs, *given: Any
     blocks = triton.cdiv(L, COLUMNS)
     # No fused additions: the sums are those of the plain expressions, to the last bit.
     how = {"COLUMNS": COLUMNS, "num_warps": WARPS, "enable_fp_fusion": False}
-    kernel[(blocks * runs.K,)](D, *D.stride(), starts, fields, index, *given, L, blocks, **how)
+    with namespace(D).cuda.device_of(D):  # Triton launches on the current card
+        kernel[(blocks * runs.K,)](D, *D.stride(), starts, fields, index, *given, L, blocks, **how)
 
 
 @triton.jit
@@ -114,10 +117,14 @@ def _add_tears(  # type: ignore[no-untyped-def]
         later += tl.where(after, tl.load(weight3 + t), 0.0)
     at = sums + f * out + l
     tl.store(at, tl.load(at, inside) + all_gain, inside)
-    tl.store(at + each, tl.load(at + each, inside) + own_gain, inside)
-    tl.store(at + 2 * each, tl.load(at + 2 * each, inside) + gained, inside)
-    tl.store(at + 3 * each, tl.load(at + 3 * each, inside) + now, inside)
-    tl.store(at + 4 * each, tl.load(at + 4 * each, inside) + later, inside)
+    at += each  # step by step: several times it may be more than 32 bits hold
+    tl.store(at, tl.load(at, inside) + own_gain, inside)
+    at += each
+    tl.store(at, tl.load(at, inside) + gained, inside)
+    at += each
+    tl.store(at, tl.load(at, inside) + now, inside)
+    at += each
+    tl.store(at, tl.load(at, inside) + later, inside)
 
 
 @triton.jit

@@ -126,7 +126,7 @@ def _on_device(
         source: Source = tensors.of_tensor(X, symmetric, None if ids is None else check_ids(ids, len(X)))
     else:
         # Whether D[i, l] = D[l, i] is found on the device much sooner.
-        later = named and not stream and metric == "precomputed" and type(X) is np.ndarray and X.ndim == 2
+        later = named and not stream and metric == "precomputed" and isinstance(X, np.ndarray) and X.ndim == 2
         believed = False if later and symmetric is None else symmetric
         source = as_dissimilarity(in_memory(X), metric, ids=ids, symmetric=believed, **others)
     place = chosen(device, source.shape[0], source.shape[0] ** 2 * 4)

@@ -31,4 +31,7 @@ def in_double(x: Any) -> Any:
 
 def tensor_like(x: NDArray[Any], other: Any, dtype: Any = None) -> Any:
     """A NumPy array as a tensor on the device of another, in its own type unless another is given."""
-    return namespace(other).as_tensor(np.ascontiguousarray(x), device=other.device).to(dtype or None)
+    x = np.ascontiguousarray(x)
+    if not x.flags.writeable:  # torch warns of those
+        x = x.copy()
+    return namespace(other).as_tensor(x, device=other.device).to(dtype)
