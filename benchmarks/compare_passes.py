@@ -76,8 +76,8 @@ def compare_passes(
     -------
     method; quantization_error, 0.5 sum_i m_i min_j d(x_i, w_j) over X or over held_out (weight 1);
     evaluations, dissimilarities computed, or read from a source, in training (judging is not counted; batch maps have
-    none); seconds of training, without judging; accuracy, with y: the share of labelled points whose class is that of
-    their nearest prototype, which has the class of most labelled points of X that are nearest to it.
+    none); seconds of the processor for training, without judging; accuracy, with y: the share of labelled points whose
+    class is that of their nearest prototype, which has the class of most labelled points of X that are nearest to it.
     """
     check_map(estimator)
     if isinstance(estimator, RelationalMap):
