@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from figures import tables
+from figures import split
 from support.extras import optional
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "gpu.py"
@@ -16,7 +16,7 @@ def test_all_of_its_tables():
     options = ["--device", "torch:cpu", "--size", "300:6:2x3", "--rounds", "1", "--cpu", "300", "--file", "120"]
     done = subprocess.run([sys.executable, str(BENCHMARK), *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    on_device, beside = tables(done.stdout)
+    (on_device, beside), _ = split(done.stdout)
     names = [line.split("|")[1].strip() for line in on_device[2:]]
     assert names[:2] == ["D from vectors", "read of D (row sums)"]
     assert names[2].startswith("pass of swaps, all 300 x 6 (")
