@@ -112,7 +112,8 @@ ALTERNATIVES = (
     ("many starts", "`n_init`"),
     (
         "ties broken at random",
-        '`ties="random"`, the same for all searches ([decision 21](decisions/0021-alternatives.md)); else the lowest index',
+        '`ties="random"`, the same for all searches ([decision 21](decisions/0021-alternatives.md)); '
+        "else the lowest index",
     ),
     ("stochastic gradient descent; CURE, STING, BIRCH", "not here"),
 )
