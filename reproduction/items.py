@@ -112,12 +112,8 @@ ALTERNATIVES = (
     ("many starts", "`n_init`"),
     (
         "ties broken at random",
-<<<<<<< HEAD
-        '`ties="random"`, the same for all searches ([decision 21](decisions/0021-alternatives.md))',
-=======
         '`ties="random"`, the same for all searches ([decision 21](decisions/0021-alternatives.md)); '
         "else the lowest index",
->>>>>>> b3ab5bc314daf7644533a78d932b060b8dc5d470
     ),
     ("stochastic gradient descent; CURE, STING, BIRCH", "not here"),
 )
