@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from support.extras import optional
 from support.fits import contents, fit, run, write_words
 
 from medianmap.app import output
@@ -32,6 +33,8 @@ def here(tmp_path, monkeypatch):
 @POSIX
 def test_killed_and_stopped_anywhere_the_same_bytes_and_nothing_left(tmp_path):
     """In a process that forks, which one that has run fits should not."""
+    optional("matplotlib")
+    optional("pyarrow")
     command = Path(__file__).parents[2] / "benchmarks" / "kills.py"
     verbs = ["fit --force --gzip", "predict parquet", "distances -o -", "representatives"]
     done = subprocess.run(

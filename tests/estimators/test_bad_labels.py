@@ -49,7 +49,7 @@ BAD = {
     "infinite share": (lambda: classifier().fit(X, fuzzy(0, 0, np.inf)), r"y\[0, 0\] is inf"),
     "empty row": (lambda: classifier().fit(X, fuzzy(7, [0, 1, 2], 0)), r"y\[7\] sums to 0"),
     "words as shares": (lambda: classifier().fit(X, [["a", "b"]] * 12), "an entry is not a number"),
-    "sparse": (lambda: classifier().fit(X, __import__("scipy.sparse").sparse.eye_array(12)), "y is sparse"),
+    "sparse": (lambda: classifier().fit(X, __import__("scipy.sparse").sparse.csr_array(np.eye(12))), "y is sparse"),
     "not a map": (lambda: PrototypeClassifier(3).fit(X, Y), "estimator is a int; pass one of medianmap's maps"),
     "score without labels": (
         lambda: classifier().fit(X, Y).score(X, np.full(12, np.nan)),

@@ -131,8 +131,10 @@ def test_weight_2_equals_a_point_twice_and_weight_0_a_point_removed(method, rng)
 def test_weights_of_batch_maps(method, rng):
     X = blobs(rng, n=40)
     m = rng.integers(0, 3, 40)
-    weighted = estimator(method, 4, BATCH, init=X[:4]).fit(X, sample_weight=m)
-    repeated = estimator(method, 4, BATCH, init=X[:4]).fit(np.repeat(X, m, axis=0))
+    # Of a 2 x 2 lattice two arrangements are equally good, and rounding decides between them.
+    params = {"init": X[:4], **({} if method in ("kmeans", "gas") else {"arrange": False})}
+    weighted = estimator(method, 4, BATCH, **params).fit(X, sample_weight=m)
+    repeated = estimator(method, 4, BATCH, **params).fit(np.repeat(X, m, axis=0))
     np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, rtol=1e-9)
 
 

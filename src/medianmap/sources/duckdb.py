@@ -80,6 +80,8 @@ class PairSource(PairTable):
                 connection.execute("USE pairs")
                 # It may hold views, queries of whoever made it: they see this database and nothing else of the user.
                 connection.execute("SET enable_external_access = false")
+            # Of queries that take seconds it would draw a bar on stdout, where data go.
+            connection.execute("SET enable_progress_bar = false")
             connection.execute("SET lock_configuration = true")
         except duckdb.Error as error:
             raise ValueError(f"{self.where} is no readable DuckDB database ({first_line(error)}); check it.") from None
