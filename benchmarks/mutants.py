@@ -70,6 +70,8 @@ def outcome_of(mutant: Mutant, chosen: list[str], tests: TestMap, copy: Copy, se
             if some:
                 code, took = in_child(lambda some=some: run_tests(copy.source, some, [], "-x"), 5 * limit + 30)
                 total += took
+                if code == pytest.ExitCode.USAGE_ERROR:
+                    raise SystemExit("There are no longer all tests that the map names; make it again: --again.")
                 if code != 0:
                     return "timeout" if code is None else "killed", total
         newer = [Unknown(tests.tests)]

@@ -189,11 +189,11 @@ def _shift(rank, before, after, moved, first, last, new):  # type: ignore[no-unt
             was, now, own = before[t, first:last], after[t, first:last], new[t, first:last]
             if t < k:
                 for i in range(g.shape[0]):
-                    r[i] += (now[i] <= g[i]) - (was[i] <= g[i])
+                    r[i] += int(now[i] <= g[i]) - int(was[i] <= g[i])
                     own[i] += g[i] < now[i]
             else:
                 for i in range(g.shape[0]):
-                    r[i] += (now[i] < g[i]) - (was[i] < g[i])
+                    r[i] += int(now[i] < g[i]) - int(was[i] < g[i])
                     own[i] += g[i] <= now[i]
 
 
