@@ -140,8 +140,13 @@ class TensorRelationalSpace(_OnDevice, RelationalSpace):
         return len(after) if type(before) is not type(after) else super().n_moved(before, after)
 
     def compressed_by(self, kind: Any, U: NDArray[np.float32], w: NDArray[np.float32]) -> Any:
-        like = self.source.columns(np.zeros(1, np.intp))
-        return CompressedTensorSpace(self.source, self.n_jobs, U=tensor_like(U, like), w=tensor_like(w, like))
+        U, w = tensor_like(U, self._like), tensor_like(w, self._like)
+        return CompressedTensorSpace(self.source, self.n_jobs, U=U, w=w)
+
+    @computed_once
+    def _like(self) -> Any:
+        """Any tensor on the device."""
+        return self.source.columns(np.zeros(1, np.intp))
 
     @computed_once
     def _sums(self) -> Any:
@@ -187,15 +192,13 @@ class TensorRelationalSpace(_OnDevice, RelationalSpace):
     def _as_tensor(self, P: Any) -> TensorCombinations:
         if isinstance(P, TensorCombinations):
             return P
-        like = self.source.columns(np.zeros(1, np.intp))
-        return TensorCombinations(tensor_like(self.as_array(P).T, like, self._kind(namespace(like))))
+        return TensorCombinations(tensor_like(self.as_array(P).T, self._like, self._kind(namespace(self._like))))
 
     def update(self, weights: Weights, P: Any) -> tuple[Any, int]:
         fields = combined(weights) if isinstance(weights, FieldWeights) else self._by_rank_0(weights)
         if fields is not None:
             return fields, fields.w.size
-        like = self.source.columns(np.zeros(1, np.intp))
-        torch = namespace(like)
+        like, torch = self._like, namespace(self._like)
         alpha = torch.empty((self.n_points, len(P)), dtype=self._kind(torch), device=like.device)
         for part, A in weights_of_points(weights, len(P), like, alpha.dtype):
             alpha[part] = A

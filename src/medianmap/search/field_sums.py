@@ -66,7 +66,7 @@ class FieldSums:
         factor = np.concatenate([m[came], -m[left], m[whole]])
         # Numbers of 16 bits are sorted ten times as fast.
         order = np.argsort(field.astype(np.uint16) if K <= 2**16 else field, kind="stable")
-        self.S[anew] = 0.0
+        self._clear(np.flatnonzero(anew))
         self._add_rows(field[order], point[order], factor[order])
         self._changed(np.flatnonzero(gained + lost))
         self.error[anew] = 0.0
@@ -78,6 +78,9 @@ class FieldSums:
 
     def _start(self, K: int) -> None:
         self.S, self.S32 = np.zeros((K, self.n)), np.zeros((K, self.n), np.float32)
+
+    def _clear(self, fields: IntArray) -> None:
+        self.S[fields] = 0.0
 
     def _changed(self, fields: IntArray) -> None:
         """The sums of these fields are others now."""

@@ -103,6 +103,9 @@ class TensorFieldSums(FieldSums):
     def _start(self, K: int) -> None:
         self.S = _zeros(self.source, K)
 
+    def _clear(self, fields: IntArray) -> None:
+        self.S[tensor_like(fields, self.S)] = 0.0
+
     def _changed(self, fields: IntArray) -> None:
         return  # S serves for all products
 
