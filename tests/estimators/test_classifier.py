@@ -434,7 +434,7 @@ def by_least_squares(left):
     for i, j, l in np.ndindex(len(G), K, K):
         if j != l and m[G.argmin(axis=1) == j].any() and m[G.argmin(axis=1) == l].any():
             W[j, l] += m[i] * P[i, j] * P[i, l]
-    W *= 0.4 / W.sum(axis=1).mean()
+    W *= 0.4 / (W.sum(axis=1).mean() or 1.0)  # one prototype may have all points
     rows, values = [], []
     for i in np.flatnonzero(known):
         rows.append(np.sqrt(m[i]) * P[i])
@@ -458,6 +458,19 @@ def test_spread_shares_are_the_minimum_that_defines_them(seed, size):
     np.testing.assert_allclose(shares, by_least_squares(left), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert (shares >= 0).all()
+
+
+@pytest.mark.parametrize("size", [1e13, 1e100, 1e250])
+def test_spread_shares_are_unique_for_weights_of_any_size(size, rng):
+    """Three labels, all between the same two prototypes, decide for these; the others get what is nearest."""
+    left = left_by_a_fit(rng, n=30)
+    m = np.where(left.m > 0, left.m, 1.0) * size
+    known = np.arange(30) < 3
+    G = left.G.copy()
+    G[:3] = [0.1, 0.2, 0.9, 0.9, 0.9, 0.9]
+    y = np.where(known[:, None], np.eye(3)[[0] * 30], 0.0)
+    shares = spread_labels(Left(G, m, LabelVectors(np.arange(3), y, known)))
+    np.testing.assert_allclose(shares, np.eye(3)[[0] * 6], atol=1e-6)
 
 
 @given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([1e-250, 1e-3, 1.0]))

@@ -16,6 +16,9 @@ from .fit import Trained
 
 # How much the prototypes around one count for its shares on average, and the nearest labelled point: as so many labels.
 NEIGHBOURS, NEAREST = 0.4, 0.02
+# The least weight of the nearest labelled point, as a share of the largest weight of labels: what keeps S unique where
+# weights are so large that rounding would lose the rest.
+LEAST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ def spread_labels(trained: Trained) -> FloatArray:
     """
     votes = Votes.of(trained)
     sums = votes.links.sum(axis=1)
-    scale, b = NEIGHBOURS * votes.unit / (sums.mean() or 1.0), NEAREST * votes.unit
+    scale = NEIGHBOURS * votes.unit / (sums.mean() or 1.0)
+    b = max(NEAREST * votes.unit, LEAST * float(votes.weights.diagonal().max()))
     A = votes.weights + _diagonal(scale * sums + b) - scale * votes.links
     with limited(1):  # the same bits at any number of threads
         S = splu(A.tocsc()).solve(votes.votes + b * votes.near)
