@@ -294,7 +294,7 @@ def novelties(found: list[tuple[str, Array, Array]]) -> None:
 
 
 def scored(G: Array, usual: dict[str, Any]) -> Array:
-    first, d, second, e, _, _ = two_nearest(G)
+    first, d, second, e, *_ = two_nearest(G)
     return novelty({"prototype": first, "dissimilarity": d, "second": second, "second_dissimilarity": e}, usual)
 
 
