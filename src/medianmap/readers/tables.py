@@ -64,10 +64,9 @@ def _look(opened: Opened, options: dict[str, Any]) -> tuple[Opened, text.TableOp
         asked = replace(asked, header=False)
     sample = text.sample_rows(opened, delimiter, encoding)
     if delimiter == ";" and asked.kind != "strings" and asked.string is None:
-        opened = replace(opened, decimal_comma=True)
-        with_points = text.sample_rows(opened, delimiter, encoding)
-        if with_points != sample:
-            sample, note = with_points, "decimal commas read as points"
+        if text.has_decimal_commas(sample, opened.name):
+            opened = replace(opened, decimal_comma=True)
+            sample, note = text.sample_rows(opened, delimiter, encoding), "decimal commas read as points"
     return opened, asked, sample, note
 
 
