@@ -174,7 +174,7 @@ def judged(points: NDArray[Any], pairs: Source | None = None) -> NDArray[Any]:
 
 
 def has_all_pairs(pairs: Source | None) -> bool:
-    """Whether outlier scores come from neighbours among all points; else they come from the exemplars around a point."""
+    """Whether outlier scores come from neighbours among all points; else from the exemplars around."""
     return pairs is not None and not isinstance(pairs, ComputedSource | ExpensiveSource)
 
 
