@@ -42,6 +42,8 @@ OVERWRITTEN = {
     "distances": ("distances", "X.npy", "--metric", "euclidean", "--read", "kind=vectors", "-o", "X.npy", "--restart"),
     "fit": ("fit", "into/assignments.tsv", *FASTA, "--grid", "2x2", "-o", "into", "--force"),
     "representatives": ("representatives", "into/members.tsv", "words.fasta", *FASTA[2:], "-o", "into", "--force"),
+    "report, labels": ("report", "map/model.mmap", "words.fasta", "--labels", "meta.tsv:kind", "-o", "meta.tsv"),
+    "fit, labels": ("fit", "words.fasta", *FASTA[2:], "-o", "into", "--labels", "into/exemplars.tsv:kind", "--force"),
     "through a link": ("path", "in.tsv", *FASTA, "-k", "2", "-o", "linked/in.tsv"),
 }  # fmt: skip
 
@@ -53,6 +55,8 @@ def test_no_command_writes_over_what_it_reads(case, mapped, capsys):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_bytes(words)
     Path("into/members.tsv").write_text("w0\tw0\nw0\tw1\n")
+    for name in ("meta.tsv", "into/exemplars.tsv"):
+        Path(name).write_text("id\tkind\nw0\ta\nw1\tb\n")
     np.save("X.npy", np.random.default_rng(0).random((6, 2)))
     Path("linked").symlink_to(".")
     before = {path: path.read_bytes() for path in mapped.rglob("*") if path.is_file()}

@@ -47,6 +47,33 @@ def test_decimal_commas_between_semicolons_are_points(put):
     assert "commas" not in plain.note
 
 
+THOUSANDS = {
+    "table": "id;x;y\na;1,234;2\nb;12,100;3\nc;7;4\n",
+    "grid": "1,234;2,225\n-1,100;3,000\n2,500;1,500\n",
+    "decimal points beside": "id;x;y\na;1,234;2.5\nb;1,100;3.5\nc;2,500;1.5\n",
+    "and decimals": "id;x;y\na;1,234;1,234.5\nb;1,100;2,233.5\nc;2,500;12.5\n",
+    "decimals": "id;x;y\na;1,5;1,234.5\nb;1,1;2,233.5\nc;2,5;12.5\n",
+    "by points": "id;x;y\na;1.234;1,5\nb;2.100;2,5\nc;1.000;4,5\n",
+    "by points, and decimals": "id;x;y\na;1.234,5;1,5\nb;2.100,0;2,5\nc;1.000,2;4,5\n",
+    "beyond the sample": "id;x;y\n" + "".join(f"a{k};{k};{k},5\n" for k in range(9000)) + "b;1.234;1,5\n",
+}
+
+
+@pytest.mark.parametrize("case", THOUSANDS)
+def test_separators_of_thousands_are_never_read_as_decimals(put, case):
+    with pytest.raises(ValueError, match=r"thousands; write all numbers without separators and with decimal points"):
+        read(put("x.csv", THOUSANDS[case]))
+
+
+def test_a_comma_after_the_sample_is_not_guessed(put):
+    rows = "".join(f"a{k};{k};{k + 1}\n" for k in range(9000))
+    with pytest.raises(ValueError, match=r"line 9002.*'1,234'"):
+        read(put("x.csv", f"id;x;y\n{rows}b;1,234;5\n"))
+    # One decimal that cannot be anything else says what all commas are.
+    found = read(put("y.csv", "id;x;y\na;1,234;0,5\nb;1,100;2.5\nc;2,500;1,25\n"))
+    np.testing.assert_array_equal(found.objects, [[1.234, 0.5], [1.1, 2.5], [2.5, 1.25]])
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
 def test_text_with_a_mark_needs_no_encoding(put, name, encoding):

@@ -29,7 +29,8 @@ from medianmap.core.quality import topographic_error
 from medianmap.estimators.base import BaseMap
 from medianmap.explore import judged, superclusters, two_best
 from medianmap.report.exemplars import alphabet_of, exemplar_drawings
-from medianmap.report.html import PER_LISTED, caps, embedded, n_bytes, render
+from medianmap.report.html import PER_LISTED, caps, embedded, n_bytes, page_content, render
+from medianmap.report.order import pairs_of
 from medianmap.report.summary import summarize, written
 from medianmap.sources import as_dissimilarity
 from medianmap.utils.palette import RAMPS
@@ -116,6 +117,11 @@ def test_the_most_unusual_and_those_on_borders_are_listed(som, gas, D):
             assert members[score] == told[score][at].tolist()
     assert facts["n_outliers"] == told["outlier"].sum()
     assert facts["n_border_points"] == told["border"].sum()
+    # Where all pairs would have to be computed first, scores are by exemplars, and the page says so.
+    assert not facts["scored_by_exemplars"]
+    by_exemplars = summarize(som, IRIS.data, pairs=pairs_of(som, IRIS.data), structure=True)
+    assert by_exemplars["scored_by_exemplars"]
+    assert page_content(by_exemplars)["scored_by_exemplars"]
     kept = written(facts)
     assert (kept["outliers"], kept["borders"], kept["groups"]) == (facts["outliers"], facts["borders"], facts["groups"])
     # Seven prototypes or fewer are each a group of their own.

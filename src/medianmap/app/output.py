@@ -172,9 +172,17 @@ def printed(name: str) -> Iterator[Path]:
 
 
 def refuse_own_input(out: Path, *given: str | Path | None) -> None:
-    """ValueError where a file that is read would be replaced by what is written."""
-    for each in given:
-        if each is not None and out.exists() and os.path.exists(each) and os.path.samefile(out, each):
+    """ValueError where a file that is read would be replaced by what is written.
+
+    given : paths, also as FILE:COLUMN of --labels.
+    """
+    if not out.exists():
+        return
+    from ..readers.labels import split_rule
+
+    for each in filter(None, given):
+        file = split_rule(str(each))[0]
+        if os.path.exists(file) and os.path.samefile(out, file):
             raise ValueError(f"{out} is a file that this command reads, and would be lost; write to another.")
 
 

@@ -158,11 +158,12 @@ def judged(points: NDArray[Any], pairs: Source | None = None) -> NDArray[Any]:
     pairs : all dissimilarities (N, N) of the points; where they would have to be computed or asked for, distances to
         prototypes do.
     """
-    if pairs is None or isinstance(pairs, ComputedSource | ExpensiveSource):
+    if not has_all_pairs(pairs):
         K = 1 + int(max(points["prototype"].max(), points["second"].max()))
         held = np.bincount(points["prototype"], minlength=K)
         reaches = prototype_reaches(points, held, around_prototypes(points, held))
     else:
+        assert pairs is not None
         reaches = neighbour_reaches(pairs)
     score, between = scores(reaches), border_scores(points)
     columns = {name: points[name] for name in points.dtype.names or ()}
@@ -170,6 +171,11 @@ def judged(points: NDArray[Any], pairs: Source | None = None) -> NDArray[Any]:
         **columns, outlier_score=score, outlier=score > OUTLIER_SCORE, border_score=between,
         border=between >= border_cut(between),
     )  # fmt: skip
+
+
+def has_all_pairs(pairs: Source | None) -> bool:
+    """Whether outlier scores come from neighbours among all points; else from the exemplars around."""
+    return pairs is not None and not isinstance(pairs, ComputedSource | ExpensiveSource)
 
 
 def ratios(d: FloatArray, e: FloatArray) -> FloatArray:

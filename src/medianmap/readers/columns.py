@@ -14,6 +14,9 @@ from .records import Kind, Opened
 # " " means any run of blanks, "" lines of one cell each.
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "blank", "": "none"}
 DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?\s*")
+# 1,234 may be a decimal, or a thousand and more; so may 1.234, where decimals have commas. 1,234.5 has both signs.
+THOUSANDS = re.compile(r"\s*[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}\s*")
+BOTH_SIGNS = re.compile(r"\s*[-+]?[0-9]{1,3}(,[0-9]{3})+\.[0-9]+\s*|\s*[-+]?[0-9]{1,3}(\.[0-9]{3})+,[0-9]+\s*")
 # Lines at the beginning of a table that are comments, unless they are its line of names.
 COMMENTS = ("#", "%")
 # Numbers with separators or units, and dates: text, but hardly the strings to compare.
@@ -104,9 +107,33 @@ def rows_of(opened: Opened, lines: Iterable[str], delimiter: str, *, comments: b
     rows = split_rows(lines, delimiter, opened.name, comments=comments)
     if not opened.decimal_comma:
         return rows
-    return (
-        (k, [cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell for cell in cells]) for k, cells in rows
-    )
+    return ((k, [_with_point(cell, opened.name, k) for cell in cells]) for k, cells in rows)
+
+
+def _with_point(cell: str, name: str, line: int) -> str:
+    """The cell with a point for its decimal comma; ValueError for a point that then separates thousands."""
+    if DECIMAL_COMMA.fullmatch(cell):
+        return cell.replace(",", ".")
+    if "." in cell and (THOUSANDS.fullmatch(cell) or BOTH_SIGNS.fullmatch(cell)):
+        raise ValueError(
+            f"{name}: line {line} holds {cell.strip()!r} in a table of decimal commas, where the point may separate "
+            "thousands; write all numbers without separators and with decimal points."
+        )
+    return cell
+
+
+def has_decimal_commas(sample: Sequence[Sequence[str]], name: str) -> bool:
+    """Whether the sampled cells have decimal commas; ValueError where their commas may as well separate thousands."""
+    cells = [cell for row in sample for cell in row]
+    commas = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
+    if not commas:
+        return False
+    if all(map(THOUSANDS.fullmatch, commas)):
+        raise ValueError(
+            f"{name} holds {commas[0].strip()!r}, whose comma may be a decimal comma or separate thousands; write all "
+            "numbers without separators and with decimal points, or, if these are strings to compare, pass string=NAME."
+        )
+    return True
 
 
 def _quoted(lines: Iterator[str], delimiter: str, name: str, number: int) -> list[str]:

@@ -63,11 +63,10 @@ def _look(opened: Opened, options: dict[str, Any]) -> tuple[Opened, text.TableOp
     if delimiter == "" and asked.header is None:  # a line of text is not a name, whatever it says
         asked = replace(asked, header=False)
     sample = text.sample_rows(opened, delimiter, encoding)
-    if delimiter == ";" and asked.kind != "strings" and asked.string is None:
+    numbers = delimiter == ";" and asked.kind != "strings" and asked.string is None
+    if numbers and text.has_decimal_commas(sample, opened.name):
         opened = replace(opened, decimal_comma=True)
-        with_points = text.sample_rows(opened, delimiter, encoding)
-        if with_points != sample:
-            sample, note = with_points, "decimal commas read as points"
+        sample, note = text.sample_rows(opened, delimiter, encoding), "decimal commas read as points"
     return opened, asked, sample, note
 
 

@@ -79,6 +79,7 @@ def page_content(
         },
         "groups": {"n": n_groups, "why": facts["groups"]["why"]},
         "outliers": _scored(facts["outliers"]), "borders": _scored(facts["borders"]),
+        "scored_by_exemplars": facts.get("scored_by_exemplars", False),
         "n_outliers": facts["n_outliers"], "n_border_points": facts["n_border_points"],
         "styles": [list(style) for style in (*STYLES, OTHERS, UNLABELLED)],
         "neurons": [_neuron(neuron, bool(facts["classes"])) for neuron in facts["neurons"]],

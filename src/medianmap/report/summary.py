@@ -19,7 +19,7 @@ from ..explore import prototypes as views
 from ..explore.stability import Uncertainty
 from ..predict.assign_all import Answers, nearest_of, two_best
 from ..predict.queries import as_queries, exemplar_places, map_of
-from ..predict.verdicts import judged
+from ..predict.verdicts import has_all_pairs, judged
 from ..sources import ComputedSource, DenseSource, Source, SubsetSource
 from ..sources.base import ALL, ExpensiveSource, FloatArray, IntArray
 from ..sources.computed import ROWS_PER_STEP, take
@@ -79,7 +79,7 @@ def summarize(
         return facts
     points = two_best(model, X) if points is None else points
     if "outlier_score" not in (points.dtype.names or ()):
-        points = judged(points, pairs)
+        points, facts["scored_by_exemplars"] = judged(points, pairs), not has_all_pairs(pairs)
     names, classes = _names(fitted, X, ids, len(points)), class_names(y, len(points))
     with limited(1):  # the same bits everywhere
         _add_points(facts, fitted, points, names)

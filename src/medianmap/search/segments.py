@@ -11,8 +11,7 @@
 a and b are the dissimilarities of a point to its nearest and second nearest exemplar. Candidate l comes before the
 exemplar w that is b away if D[t', l] < b, or equal and l < w; after it if neither.
 
-The t are in the order of their fields, so a field is a run
-of them. No sum depends on the order in which a card happens
+The t are in the order of their fields, so a field is a run of them. No sum depends on the order in which a card happens
 to work: there are no atomic additions. On a card with Triton each sum is one kernel that reads D once
 (tensor_kernels.py); elsewhere it is a plain expression over some rows at a time, with the same terms.
 """

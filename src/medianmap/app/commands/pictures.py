@@ -52,10 +52,11 @@ def report(
         given = data_of(model, file, read, labels)
         if given is None:
             raise click.UsageError(f"Missing argument INPUT: there is no {model.parent / CONFIG} that names a file.")
-        refuse_own_input(out, model, given.name, labels)
+        settings = settings_beside(model)
+        refuse_own_input(out, model, given.name, labels or settings.get("labels"))
         for each in given.notes:
             note(each)
-        page = _page(fitted, given, settings_beside(model), threads, title)
+        page = _page(fitted, given, settings, threads, title)
     _write(out, page.encode())
 
 

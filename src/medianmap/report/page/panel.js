@@ -138,7 +138,8 @@ function setUpScores() {
       h('thead', {}, h('tr', {}, head, h('th', { scope: 'col', class: 'number' }, 'score'))), h('tbody', {}, rows))));
   };
   const flagged = (n, one, many) => (n === 0 ? `No point is flagged as ${one}` : n === 1 ? `1 point is flagged as ${one}` : `${whole.format(n)} points are flagged as ${many}`);
-  list('outliers', content.outliers, `${flagged(content.n_outliers, 'an outlier', 'outliers')}. The highest scores, which tell how unusually far a point is from what is nearest to it:`, 'No scores are known.');
+  const from = content.scored_by_exemplars ? 'the exemplars around it (not all pairs were compared, so they differ from those of a fit that did)' : 'what is nearest to it';
+  list('outliers', content.outliers, `${flagged(content.n_outliers, 'an outlier', 'outliers')}. The highest scores, which tell how unusually far a point is from ${from}:`, 'No scores are known.');
   list('borders', content.borders, `${flagged(content.n_border_points, 'a border point', 'border points')}. The highest scores, where 1 means as near to another group of neurons as to its own:`, 'There is only one neuron.', true);
 }
 
