@@ -101,6 +101,12 @@ def test_runs_in_a_panel_are_numbered_from_its_first_row(rng):
     assert runs.starts.tolist() == [0, *np.cumsum(np.bincount(field, minlength=4))]
 
 
+def test_a_part_holds_so_many_entries(monkeypatch):
+    monkeypatch.setattr(segments, "ENTRIES", {"cpu": 60})
+    D, runs = torch.ones((9, 20)), Runs.by_field(torch.zeros(9, dtype=int), 1)
+    assert [len(rows) for _, rows, _ in segments._parts(D, runs)] == [3, 3, 3]
+
+
 IN_THE_INTERPRETER = """
 import sys
 sys.path.insert(0, "tests")
