@@ -30,8 +30,7 @@ from mutation.runs import PACKAGE, ROOT, WORK, Copy, TestMap, Unknown, in_child,
 ARGUED = ROOT / "docs" / "mutants.json"
 OUTCOMES = WORK / "outcomes.json"
 # The tests that are asked; those of commands and reports take long and see little of a cost.
-ASKED = ("tests/core", "tests/search", "tests/refine", "tests/patches", "tests/estimators", "tests/explore",
-         "tests/test_equivalence.py", "tests/test_default_path.py")  # fmt: skip
+ASKED = ("tests/core", "tests/search", "tests/refine", "tests/patches", "tests/estimators")
 # Where tests of survivors are written; the map does not know them before it is made again (--again).
 NEWER = ("tests/core", "tests/search", "tests/refine", "tests/patches")
 PARTS = {

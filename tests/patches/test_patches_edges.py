@@ -24,12 +24,15 @@ from medianmap import (
     load,
     save,
 )
+from medianmap.patches import input
 from medianmap.patches.checkpoint import PassProgress
+from medianmap.patches.input import read_input
 from medianmap.patches.one_pass import advanced
 from medianmap.patches.one_patch import Patch, _class_shares, _start, seed_of
 from medianmap.patches.plan import TreeSizes, tree_sizes
 from medianmap.patches.points import Prototypes, prototypes_of_map
 from medianmap.sources import DenseSource
+from medianmap.utils.threads import followed
 
 
 def km(K=5, **params):
@@ -390,3 +393,22 @@ def test_shares_of_classes_where_labels_are_missing():
     assert shares([1.0, 3.0, 9.0], [[1.0, 0.0], [0.0, 1.0], nan]) == [0.25, 0.75]
     assert shares([1.0, 2.0], [nan, nan]) == [0.5, 0.5]
     assert shares([0.0, 0.0], np.empty((2, 0))) == []  # no weight yet, and no classes
+
+
+@pytest.mark.parametrize("metric", ["edit", lambda a, b: abs(len(a) - 2 * len(b))])
+def test_an_extended_patch_takes_the_dissimilarities_that_were_foreseen(metric):
+    words = [10 * "ab"[k % 2] + k * "c" for k in range(14)]
+    compared = read_input(MedianKMeans(2, metric=metric), words, np.ones, None).compared
+    four = np.arange(4)
+    before = Prototypes(words[:4], four, np.ones(4), compared.within(words[:4], four)[0], np.empty((4, 0)))
+    for n_before, prototypes in ((0, None), (4, before)):
+        _, taken = compared.extended(prototypes, words[4:], np.arange(4, 14))
+        assert taken == compared.cost(10, n_before)
+
+
+def test_the_bar_of_labels_tells_of_every_block(monkeypatch, rng):
+    monkeypatch.setattr(input, "BLOCK", 40)
+    told = []
+    with followed(lambda stage, done, total: told.append((stage, done, total))):
+        PatchClusterer(BatchKMeans(3, random_state=0), 50).fit(rng.normal(size=(100, 2)))
+    assert [each for each in told if each[0] == "assignment"] == [("assignment", n, 100) for n in (40, 80, 100)]

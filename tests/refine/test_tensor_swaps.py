@@ -10,8 +10,9 @@ from support.strategies import KINDS, cases, matrix
 from medianmap import as_dissimilarity
 from medianmap.core.neighborhood import checked_lattice
 from medianmap.refine import refine_som, swap_medoids
+from medianmap.refine.descent import LookCount
 from medianmap.refine.map_cost import MapState
-from medianmap.refine.tensor_map_swaps import DeviceMapState
+from medianmap.refine.tensor_map_swaps import SINGLY, DeviceMapState
 from medianmap.refine.tensor_swaps import DeviceMedoids, some_of
 
 torch = optional("torch")
@@ -210,3 +211,14 @@ def test_the_loop_of_the_cpu_finds_what_the_passes_do_not(case):
     assert found.converged
     again = refine_som(D, found.medoids, lattice, m, keep=True)
     assert again.n_swaps == 0
+
+
+def test_the_passes_end_where_no_exchange_lowers_j_with_all_sums_as_they_are(rng):
+    lattice = checked_lattice((3, 3), "hexagonal", False)
+    for n in range(12, 24):
+        X = rng.normal(size=(n, 2))
+        w, D = rng.permutation(n)[:9], there(np.abs(X[:, None] - X).sum(axis=2))
+        state = DeviceMapState.over(D, w, np.ones(n), lattice, 1.0)
+        assert state._many_at_once(n**3, LookCount(n)) < n**3
+        cost, at = state.costs(torch.float64, whole=True).min(1)
+        assert some_of(cost.numpy() - state.cost, at.numpy(), 1, state.exchanged, SINGLY) == 0

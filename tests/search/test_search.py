@@ -146,6 +146,13 @@ def test_terms_are_counted():
     assert finder.terms == n * n + K * n + 3 * n
 
 
+def test_terms_of_minima_are_counted():
+    n, K = 10, 3
+    source = CondensedSource(np.ones(n * (n - 1) // 2), n)
+    weights = FieldWeights(np.ones((K, K)), np.arange(n) // 4, np.ones(n))
+    assert make_search("bound-self", source)(weights, np.arange(K)).terms == n * n + n * K
+
+
 def test_the_chapters_ideas_save_terms(rng):
     """Ordered data: the refinements of the chapter evaluate fewer and fewer terms."""
     x = np.sort(rng.random(300))
