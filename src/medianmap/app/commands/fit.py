@@ -163,8 +163,8 @@ def arrange(file: str, out: Path, force: bool, gzip: bool, no_report: bool, **op
     """Lay exemplars out on a grid, so that similar ones are neighbours, and write the map of INPUT into DIR.
 
     FILE names the exemplars, objects of INPUT: ids one per line, the first column of a table, or the clusters of
-    MMseqs2, Foldseek or CD-HIT, whose representatives are taken; "-" is standard input. Exemplars stay what they are:
-    only where each one sits is sought. DIR gets what `medianmap fit` writes; report, plot and predict take it.
+    MMseqs2, Foldseek or CD-HIT, whose representatives are taken; "-" is standard input. The exemplars do not
+    change; only the place of each one is sought. DIR gets what `medianmap fit` writes, for report, plot and predict.
 
     \b
     Examples:
