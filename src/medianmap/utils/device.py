@@ -107,7 +107,7 @@ def at_hand(device: str | None, n_values: int) -> Any:
 def _against_a_card(n: int, n_bytes: int) -> str | None:
     """Why "auto" takes the CPU; the reasons that cost nothing to find come first."""
     if n < WORTH_A_CARD:
-        return f"{n} points are fewer than {WORTH_A_CARD}, from which on a card gains"
+        return f"{n} points are fewer than {WORTH_A_CARD}, where a card begins to pay off"
     if find_spec("torch") is None:
         return "torch is not installed (pip install 'medianmap[gpu]')"
     if not torch_module().cuda.is_available():
