@@ -109,7 +109,7 @@ def told(result: FitResult) -> Iterator[str]:
     certainty = summary.get("certainty", {})
     if certainty.get("n_resamples"):
         sure, maps = certainty["mean"], counted(certainty["n_resamples"], "resample")
-        yield f"By {maps} of the data, a point keeps its neuron with probability {sure:.2f}, in the mean."
+        yield f"By {maps} of the data, a point keeps its neuron with probability {sure:.2f} on average."
     passes = getattr(result.model, "estimator_", result.model)
     if hasattr(passes, "n_patches_"):
         many = f"{passes.n_patches_} {'patch' if passes.n_patches_ == 1 else 'patches'}"
