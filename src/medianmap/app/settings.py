@@ -120,7 +120,7 @@ class FitSettings:
         option="--param", metavar="NAME=VALUE", sets=("metric_params",),
     )  # fmt: skip
     read: Mapping[str, Any] = setting(
-        {}, "How to read the file, as in medianmap.readers.read: format=pairs, kind=matrix, missing=max, "
+        {}, "How to read the file, as in medianmap.readers.read: format=pairs, kind=matrix, columns=a,b, missing=max, "
         "similarity=1-s ...; may be repeated.", metavar="NAME=VALUE",
     )  # fmt: skip
     labels: str | None = setting(

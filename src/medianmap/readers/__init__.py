@@ -184,7 +184,7 @@ def read(
     id, label, string : columns of a table, by name or position from 0. For sequences, label is a word of the header
         (1 is the word after the id) or a function of the header; for AnnData a column of obs.
     columns : the coordinates of a table of vectors, or (from, to, value) of a pair table: a list of names or positions,
-        or a text of these with commas between.
+        or a string of them separated by commas.
     header : whether a table starts with a line of names.
     delimiter : "," ";" tab, "|", " " (blanks), "" (lines).
     encoding : of text, UTF-8 by default, UTF-16 where the file begins with its mark.
@@ -234,7 +234,7 @@ def _iterated(opened: Opened, chosen: Format, options: dict[str, Any]) -> Iterat
         return iter_sequences(opened, chosen.name, **options)
     if chosen.name == "table":
         return iter_table(opened, **options)
-    raise ValueError(f"{opened.name} is a {chosen.name} file, which is no stream of records; read it whole.")
+    raise ValueError(f"{opened.name} is a {chosen.name} file, which cannot be read as a stream; read it whole.")
 
 
 def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> Format:

@@ -204,7 +204,7 @@ def find_column(which: Column, header: Sequence[str] | None, width: int, name: s
 
 
 def listed_columns(which: Any) -> Sequence[Column]:
-    """'height,width' -> ['height', 'width'], '0,2' -> [0, 2], as on the command line; a list stays what it is."""
+    """'height,width' -> ['height', 'width'], '0,2' -> [0, 2], as typed on the command line; a list stays as it is."""
     if isinstance(which, str):
         names = [each.strip() for each in which.split(",")]
         return [int(each) if each.isdecimal() else each for each in names]
@@ -434,7 +434,7 @@ class _Chooser:
     def coordinates(self, rest: Sequence[int]) -> list[int]:
         features = [k for k in rest if self.numeric[k]]
         if not features:
-            raise ValueError(f"{self.name} has no columns of numbers for vectors; pass columns=NAMES, a list.")
+            raise ValueError(f"{self.name} has no columns of numbers for vectors; pass columns=NAMES.")
         return features
 
     def note_numbers(self, left_out: Sequence[int]) -> None:

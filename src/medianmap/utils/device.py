@@ -61,7 +61,8 @@ def found(device: str) -> Any:
         missing = "there is none, or its driver is missing (nvidia-smi lists cards)"
         reason = missing if built else "it is built without CUDA"
         raise ValueError(
-            f"device is {device!r}, but torch finds no card: {reason}. Leave device out, or take 'cpu', for the CPU."
+            f"device is {device!r}, but torch finds no card: {reason}. "
+            "Leave device out, or pass 'cpu', to use the processor."
         )
     here = torch.device("cuda", torch.cuda.current_device()) if device == "cuda" else torch.device(device)
     if here.index >= number:
