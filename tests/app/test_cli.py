@@ -122,7 +122,7 @@ def test_check_reads_as_it_is_told(tmp_path):
     for args, message in [
         (["holes.tsv", "--read", "missing"], "is not NAME=VALUE"),
         (["holes.tsv", "--read", "colour=red"], "there is no 'colour'; choose from format"),
-        (["holes.tsv", "--read", "columns=5"], "of the wrong kind"),
+        (["holes.tsv", "--read", "columns=1.5"], "of the wrong kind"),
         (["D.npy", "--metric", "euclidean"], "holds dissimilarities already.*--read kind=vectors"),
     ]:
         done = medianmap("check", *args, cwd=tmp_path)

@@ -26,6 +26,7 @@ BAD = {
     "empty file": (["empty.fasta"], "empty.fasta is empty"),
     "duplicated id": (["twice.fasta"], "records 1 and 3 have the same id 'a'"),
     "unknown metric": (["words.fasta", "--metric", "edt"], "no metric 'edt'. Did you mean 'edit'"),
+    "name from a book": (["words.fasta", "--metric", "Levenstein"], "no metric 'Levenstein'. Did you mean 'edit'"),
     "unknown parameter": (["words.fasta", "--metric", "edit", "--param", "x=1"], "its parameters are"),
     "K above N": (["words.fasta", "--map", "gas", "-k", "37"], "-k 37 exceeds the 36 points of words.fasta"),
     "grid above N": (["words.fasta", "--grid", "6x7"], "--grid 6x7 has 42 neurons, which exceeds the 36 points"),

@@ -53,7 +53,9 @@ def test_hours_of_comparisons_are_begun_when_that_is_meant(here, capsys, monkeyp
     for verb in verbs:
         assert run(verb[0], "words.fasta", "--metric", "edit", "--threads", "1", *verb[1:]) == 2
         said = capsys.readouterr().err
-        assert re.search(r"compare its 36 objects by edit is to fill 10\^4\.\d cells, about \d+ hours on this", said)
+        assert re.search(
+            r"comparing its 36 objects by edit means filling 10\^4\.\d cells, about \d+ hours on this", said
+        )
         assert "--yes" in said
     assert sorted(path.name for path in here.iterdir()) == ["words.fasta"]
     assert run("distances", "words.fasta", "--metric", "edit", "-o", "D.npy", "--yes") == 0

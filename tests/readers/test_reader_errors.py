@@ -136,7 +136,7 @@ BAD = {
     "PHYLIP nameless": ("D.phy", "2\n           0 1\nbbbbbbbbbb 1 0\n", {"names": "strict"}, "line 2 has no name"),
     # pairs
     "pair table of four": ("x.pairs", "a b 1 2\n", {}, "has 4 columns;.* three.*columns="),
-    "two columns chosen": ("x.pairs", "a b 1 2\n", {"columns": (0, 1)}, "columns has 2 entries"),
+    "two columns chosen": ("x.pairs", "a b 1 2\n", {"columns": (0, 1)}, "columns names 2 columns"),
     "pair column": ("x.pairs", "a b d\na b 1\n", {"columns": ("a", "b", "e")}, "no column 'e' for the value.*'b', 'd'"),
     "pair value": ("x.pairs", "a b 1\na c x\n", {}, "line 2 has 'x' where a number is needed"),
     "pair value with an underscore": ("x.pairs", "a b 1\na c 1_2\n", {}, "line 2 has '1_2' where a number is needed"),

@@ -97,6 +97,38 @@ def test_a_column_is_found_by_name_position_and_guess(put):
     assert read(path, id=0, string=-2).objects == ["ACG", "TTT"]
 
 
+def test_columns_that_are_not_used_are_told(put):
+    path = put("x.csv", "key,text,tall,wide\na,red,1,2\nb,blue,3,4\n")
+    by_guess = read(path)
+    assert by_guess.objects == ["red", "blue"]
+    assert "columns 'tall', 'wide' left out; to compare numbers, pass kind='vectors'" in by_guess.note
+    assert "left out" not in read(path, string="text").note
+    asked = read(path, kind="vectors")
+    assert asked.objects.tolist() == [[1, 2], [3, 4]]
+    assert "column 'text' left out" in asked.note
+    assert "column 'comment' left out" in read(put("y.csv", path.read_text().replace("text", "comment"))).note
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ("tall,wide", ["tall", "wide"]),
+        ("2, 3", ["tall", "wide"]),
+        (3, ["wide"]),
+        ("wide", ["wide"]),
+        (["tall"], ["tall"]),
+    ],
+)
+def test_columns_may_be_a_text_with_commas(put, columns, expected):
+    path = put("x.csv", "key,text,tall,wide\na,red,1,2\nb,blue,3,4\n")
+    assert read(path, columns=columns).columns == expected
+
+
+def test_a_column_that_is_not_there_is_named_whole(put):
+    with pytest.raises(ValueError, match="no column 'tal' for the vectors; choose one of 'key', 'tall', 'wide'"):
+        read(put("x.csv", "key,tall,wide\na,1,2\nb,3,4\n"), columns="tal")
+
+
 def test_strings_without_a_header_and_lines_of_text(put):
     table = read(put("x.tsv", "g1\tACG\ng2\tTTT\n"))
     assert (table.ids, table.objects) == (["g1", "g2"], ["ACG", "TTT"])

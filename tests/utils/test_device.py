@@ -78,7 +78,7 @@ def test_a_missing_extra_says_how_to_install_it(monkeypatch):
 def test_a_missing_card_is_told(monkeypatch, card):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(
-        ValueError, match=r"^device is 'cuda', but torch finds no card: .*Leave device out, or take 'cpu'"
+        ValueError, match=r"^device is 'cuda', but torch finds no card: .*Leave device out, or pass 'cpu'"
     ):
         MedianNeuralGas(2, device="cuda").fit(np.eye(6))
     card(10**9)

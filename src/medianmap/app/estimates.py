@@ -88,7 +88,7 @@ def _refuse(
         return
     long = f", {told(minutes / 60)} for one pair of {lengths[0]} and {lengths[1]}" if minutes > PAIR_MINUTES else ""
     raise ValueError(
-        f"{name}: to compare {what} by {metric} is to fill 10^{log10(max(cells, pair)):.1f} cells, about "
+        f"{name}: comparing {what} by {metric} means filling 10^{log10(max(cells, pair)):.1f} cells, about "
         f"{told(hours)} on this machine{long}; pass --yes to begin, or give shorter or fewer objects{instead}."
     )
 

@@ -215,13 +215,15 @@ class ObjectStream(Iterator[Any]):
             raise ValueError(f"{name} holds no records; check that this is the right file.")
         ids, objects = [each.id for each in self._first], [each.object for each in self._first]
         if isinstance(objects[0], tuple):
-            raise ValueError(f"{name} is a table with categories or missing values, which is no stream; drop --stream.")
+            raise ValueError(
+                f"{name} is a table with categories or missing values, which cannot be read as a stream; drop --stream."
+            )
         kind = "strings" if isinstance(objects[0], str) else "vectors"
         self.head = Given(name, ids, kind, objects if kind == "strings" else np.array(objects),
                           sequences=self.format in SEQUENCES)  # fmt: skip
         if kind == "vectors" and "kind" not in self.read and _begins_a_matrix(self.head.objects):
             raise ValueError(
-                f"{name} begins like a matrix of dissimilarities or similarities, which is no stream; "
+                f"{name} begins like a matrix of dissimilarities or similarities, which cannot be read as a stream; "
                 "drop --stream, or, if these are vectors, pass --read kind=vectors."
             )
         self._left = chain(self._first, self._records)

@@ -37,7 +37,7 @@ MODULES = {
     },
     "representatives": {"representatives": "Find the medoid of each cluster."},
     "about": {
-        "compile": "Compile the inner loops now, so that the first fit need not.",
+        "compile": "Compile the inner loops now, so that the first fit does not have to.",
         "info": "Show what a model file contains.",
         "metrics": "List the metrics and their parameters.",
     },

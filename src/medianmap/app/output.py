@@ -58,9 +58,9 @@ _NAMED = re.compile(rf"(?<![\w-])(?<!--read )(?<!--param )({'|'.join(OPTIONS)})=
 def speaking(command: Command) -> Command:
     """Options -v and -q: let the logger "medianmap" speak on stderr, or silence notes, progress and closing lines."""
     quiet = click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet,
-                         help="No notes and no progress; errors still speak.")  # fmt: skip
+                         help="Print no notes and no progress, only errors.")  # fmt: skip
     verbose = click.option("-v", "--verbose", count=True, expose_value=False, callback=_set_verbose,
-                           help="Say on stderr what is being done; -vv says more.")  # fmt: skip
+                           help="Report on stderr what is being done; -vv reports more.")  # fmt: skip
     return verbose(quiet(command))
 
 

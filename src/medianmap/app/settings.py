@@ -97,18 +97,18 @@ class FitSettings:
     """
 
     input: str
-    map: str = setting("som", "Which map.", choices=tuple(MAPS))
+    map: str = setting("som", "Kind of map.", choices=tuple(MAPS))
     grid: tuple[int, ...] | None = setting(
-        None, "Neurons of a SOM, for example 10x10, 1x12 for a chain, 4x4x4 for layers; by default 5 sqrt(N) of "
-        "N points, or one for four different points where that is less.", metavar="ROWSxCOLUMNS", sets=("grid",),
+        None, "Size of a SOM, for example 10x10, 1x12 for a chain, 4x4x4 for layers. By default 5 sqrt(N) neurons for "
+        "N points, or one per four different points if that is fewer.", metavar="ROWSxCOLUMNS", sets=("grid",),
     )  # fmt: skip
     lattice: str | None = setting(
-        None, f"How the neurons of a SOM are arranged: {' or '.join(LATTICES)}; or a FILE of the distances between "
-        f"them, a square matrix, which needs no --grid. By default {SOM.lattice}.", metavar="KIND|FILE",
+        None, f"How the neurons of a SOM are arranged: {' or '.join(LATTICES)}, or a FILE with a square matrix of the "
+        f"distances between them, which needs no --grid. By default {SOM.lattice}.", metavar="KIND|FILE",
     )  # fmt: skip
     k: int | None = setting(
-        None, "Neurons (clusters) of --map gas or kmeans; by default 5 sqrt(N) of N points, or one for four "
-        "different points where that is less.",
+        None, "Number of neurons (clusters) of --map gas or kmeans. By default 5 sqrt(N) for N points, or one per four "
+        "different points if that is fewer.",
         option="-k", at_least=1, sets=("n_clusters",),
     )  # fmt: skip
     metric: str | None = setting(
@@ -120,82 +120,82 @@ class FitSettings:
         option="--param", metavar="NAME=VALUE", sets=("metric_params",),
     )  # fmt: skip
     read: Mapping[str, Any] = setting(
-        {}, "How to read the file, as in medianmap.readers.read: format=pairs, kind=matrix, missing=max, "
+        {}, "How to read the file, as in medianmap.readers.read: format=pairs, kind=matrix, columns=a,b, missing=max, "
         "similarity=1-s ...; may be repeated.", metavar="NAME=VALUE",
     )  # fmt: skip
     labels: str | None = setting(
-        None, "A file of metadata, FILE or FILE:COLUMN; a column of a table INPUT; of sequences header (the word after "
-        "the id), header:2 (the second) or header:KEY (what follows KEY=).", metavar="FILE|COLUMN",
+        None, "Where the labels are: FILE or FILE:COLUMN of metadata; a column, if INPUT is a table; for sequences, "
+        "header (the word after the id), header:2 (the second word) or header:KEY (what follows KEY=).",
+        metavar="FILE|COLUMN",
     )  # fmt: skip
-    strict: bool = setting(
-        False, "A point that the file of labels lacks, or a line of it without a point, is an error."
-    )
+    strict: bool = setting(False, "Refuse a file of labels that lacks a point, or has a line without a point.")
     beta: float | str | None = setting(
-        None, "Let labels guide the map: 1 not at all, towards 0 they decide; auto as far as there are enough of them.",
+        None, "How far labels guide the map: 1 not at all, near 0 they decide, auto by how many labels there are.",
         metavar="NUMBER|auto",
     )  # fmt: skip
     patch: int | None = setting(
-        None, "One pass over patches of SIZE points, for large data; 0 compares all pairs. By default all pairs of up "
-        f"to {MOST_ALL_PAIRS} points, else patches of {USUAL_PATCH}.", at_least=0, metavar="SIZE",
+        None, "Map large data in one pass over patches of SIZE points; 0 compares all pairs. By default all pairs of "
+        f"up to {MOST_ALL_PAIRS} points, otherwise patches of {USUAL_PATCH}.", at_least=0, metavar="SIZE",
     )  # fmt: skip
     stream: bool = setting(
-        False, "One pass that reads INPUT as a stream, in the order of the file: memory does not grow with it."
+        False, "Read INPUT as a stream, in one pass in the order of the file, so memory does not grow with its size."
     )
-    tree: bool = setting(False, "One pass that summarises patches in parallel, and then their summaries.")
+    tree: bool = setting(False, "Summarise patches in parallel, then their summaries.")
     max_evaluations: int | None = setting(
-        None, "A pass stops after the patch that reaches this number of dissimilarities.", at_least=1, metavar="N"
-    )
+        None, "Limit the dissimilarities a pass computes: patches become smaller, or the pass stops early.",
+        at_least=1, metavar="N",
+    )  # fmt: skip
     epochs: int | None = setting(
-        None, f"Epochs of training; by default {SOM.n_epochs} of a som, {Gas.n_epochs} of a gas, of kmeans at most "
-        f"{KMeans.max_iter}.", at_least=1, metavar="N", sets=("max_iter", "n_epochs"),
+        None, f"Epochs of training; by default {SOM.n_epochs} for som, {Gas.n_epochs} for gas, at most "
+        f"{KMeans.max_iter} for kmeans.", at_least=1, metavar="N", sets=("max_iter", "n_epochs"),
     )  # fmt: skip
     sigma_start: float | None = setting(
         None, "Width of the neighbourhood at the start; by default half the map.", sets=("sigma_start",)
     )
     sigma_end: float | None = setting(
-        None, f"Width of the neighbourhood at the end; by default {SOM.sigma_end} of a som, {Gas.sigma_end} of a gas.",
+        None, f"Width of the neighbourhood at the end; by default {SOM.sigma_end} for som, {Gas.sigma_end} for gas.",
         sets=("sigma_end",),
     )  # fmt: skip
     neighborhood: str | None = setting(
-        None, "How weights fall with rank or with distance on the grid; by default "
-        f"{SOM.neighborhood} of a som and {Gas.neighborhood} of a gas.", choices=NEIGHBORHOODS, sets=("neighborhood",),
+        None, "How a neuron's influence falls with rank or with distance on the grid; by default "
+        f"{SOM.neighborhood} for som, {Gas.neighborhood} for gas.", choices=NEIGHBORHOODS, sets=("neighborhood",),
     )  # fmt: skip
     init: str | None = setting(
-        None, f"How exemplars start; by default {PlaneStart.init} of a som, {Median.init} of others.", choices=INITS,
-        sets=("init",),
+        None, f"How the first exemplars are chosen; by default {PlaneStart.init} for som, otherwise {Median.init}.",
+        choices=INITS, sets=("init",),
     )  # fmt: skip
     n_init: int = setting(
-        Median.n_init, "Number of starts, of which the best is kept.", at_least=1, metavar="N", sets=("n_init",)
+        Median.n_init, "Number of starts; the best one is kept.", at_least=1, metavar="N", sets=("n_init",)
     )
     annealing: str = setting(
-        Median.annealing, "Anneal combinations of the data (auto, relational), or data points all the way "
+        Median.annealing, "Anneal with combinations of data points (auto, relational), with data points throughout "
         "(median), or not at all (none).", choices=ANNEALINGS, sets=("annealing",),
     )  # fmt: skip
     refine: str = setting(
-        "none", "swap: at the end, exchange exemplars as long as the map gets better.",
+        "none", "swap: at the end, swap exemplars for other points as long as the map gets better.",
         choices=("none", "swap"), sets=("refine",),
     )  # fmt: skip
     order: float | None = setting(
-        None, "What order on the grid may cost, as a share of the quantization error; by default "
+        None, "How much quantization error a SOM may give up for order on the grid, as a share; by default "
         f"{MedianSOMParameters.order:g}.", sets=("order",),
     )  # fmt: skip
     temperature: float | str | None = setting(
-        None, "Deterministic annealing of --map kmeans or som from this temperature, or auto: points count softly for "
-        "several neurons first.", metavar="T|auto", sets=("temperature",),
+        None, "Start --map kmeans or som by deterministic annealing, from this temperature or from one chosen by auto: "
+        "at first, points count for several neurons.", metavar="T|auto", sets=("temperature",),
     )  # fmt: skip
     stability: int | None = setting(
-        None, "Fit N more maps, to resamples of the data, and say of each point how often it keeps its neuron.",
+        None, "Fit N more maps to resamples of the data, and report how often each point keeps its neuron.",
         at_least=2, metavar="N",
     )  # fmt: skip
     exemplars: str | None = setting(
-        None, "A file of ids: these points become the exemplars of the SOM, and are arranged on the grid; nothing is "
+        None, "A file of ids: these points become the exemplars and are arranged on the grid of a SOM; nothing is "
         "trained.", metavar="FILE",
     )  # fmt: skip
-    seed: int = setting(0, "Start of the random numbers.", at_least=0, at_most=MOST_SEED, sets=("random_state",))
-    threads: int | None = setting(None, "How many threads; -1 for all cores.", metavar="N")
+    seed: int = setting(0, "Seed of the random numbers.", at_least=0, at_most=MOST_SEED, sets=("random_state",))
+    threads: int | None = setting(None, "Number of threads; -1 for all cores.", metavar="N")
     device: str | None = setting(
-        None, "Where all pairs are compared and the map is fitted: cuda or cuda:1 for a card (the extra gpu), auto for "
-        "one where that gains, torch:cpu to try a card's code without one. By default this computer's cores.",
+        None, "Where all pairs are compared and the map is fitted: cuda or cuda:1 for a graphics card (extra gpu), "
+        "auto for a card if that should be faster, torch:cpu to try its code without one. By default the processor.",
         metavar="NAME", sets=("device",),
     )  # fmt: skip
 
@@ -253,9 +253,9 @@ _SIZES, _YES = "medianmap.sizes", "medianmap.yes"
 def _limit_options(command: Command) -> Command:
     """How large a file may be: options that are short for --read NAME=VALUE, which a run records."""
     for name, help in {
-        "max-objects": "Read more objects into memory than 2000000.",
-        "max-unpacked": "Let a packed file unpack to more bytes than 100 times its size (256 MiB at least).",
-        "max-length": "Take lines and sequences that are longer than 10000000.",
+        "max-objects": "The most objects to read into memory, instead of 2000000.",
+        "max-unpacked": "The most bytes a packed file may unpack to, instead of 100 times its size (256 MiB at least).",
+        "max-length": "The longest line or sequence to accept, instead of 10000000.",
     }.items():
         kept = click.option(f"--{name}", type=click.IntRange(1), metavar="N", help=help, expose_value=False,
                             is_eager=True, callback=_keep_size)  # fmt: skip
@@ -275,7 +275,7 @@ def yes_option(command: Command) -> Command:
         context.meta[_YES] = yes
 
     return click.option("--yes", is_flag=True, expose_value=False, callback=keep,
-                        help="Begin comparisons that will take hours.")(command)  # fmt: skip
+                        help="Start even if the comparisons will take hours.")(command)  # fmt: skip
 
 
 def said_yes() -> bool:

@@ -17,6 +17,14 @@ from numpy.typing import NDArray
 from . import base
 from .base import BoundMetric, Metric
 
+OTHER_NAMES = {  # names from the literature that spelling alone does not lead to ours
+    "levenshtein": ["edit"],
+    "needleman-wunsch": ["alignment"],
+    "smith-waterman": ["alignment"],
+    "blosum62": ["alignment"],
+    "bray-curtis": ["braycurtis"],
+}
+
 
 def registered() -> dict[str, Metric]:
     """All metrics that have a name, sorted by it."""
@@ -33,7 +41,8 @@ def bind(metric: Any, params: Mapping[str, Any] | None = None) -> BoundMetric:
         raise ValueError(f"metric is {metric!r}; it must be a name or a function of two objects.")
     known = registered()
     if metric not in known:
-        close = get_close_matches(metric, [*known, "precomputed"], n=3)
+        close = get_close_matches(metric.lower(), [*known, "precomputed", *OTHER_NAMES], n=3)
+        close = list(dict.fromkeys(name for each in close for name in OTHER_NAMES.get(each, [each])))
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(f"There is no metric {metric!r}.{hint} `medianmap metrics` lists the names.")
     names = [parameter.name for parameter in known[metric].parameters]

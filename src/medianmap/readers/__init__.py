@@ -10,7 +10,7 @@ from typing import Any
 
 from .arrays import from_anndata, read_anndata, read_npy, read_npz
 from .biom import begins_as_biom, read_biom, read_qza
-from .columns import KNOWN, Column, guess_delimiter, guess_header, is_number, sample_rows
+from .columns import KNOWN, Column, guess_delimiter, guess_header, is_number, listed_columns, sample_rows
 from .foreign import FOREIGN
 from .matrices import read_phylip, write_lsmat, write_pairs, write_phylip
 from .pairs import M8_COLUMNS, read_m8, read_pairs
@@ -166,7 +166,7 @@ FLAGS = ("header", "allow_empty", "symmetric")
 def read(
     path: str | PathLike[str], *, format: str | None = None, kind: str | None = None, id: Column | None = None,
     label: Column | Callable[[str], str] | None = None, string: Column | None = None,
-    columns: Sequence[Column] | None = None, header: bool | None = None, delimiter: str | None = None,
+    columns: str | Sequence[Column] | None = None, header: bool | None = None, delimiter: str | None = None,
     encoding: str | None = None, alphabet: str | None = None, allow_empty: bool | None = None, key: str | None = None,
     names: str | None = None, ids: Sequence[str] | None = None, score: str | None = None, similarity: Rule = None,
     missing: str | float | None = None, symmetrize: str | None = None, symmetric: bool | None = None,
@@ -183,7 +183,8 @@ def read(
         formats that can hold several (table, npy, npz, anndata).
     id, label, string : columns of a table, by name or position from 0. For sequences, label is a word of the header
         (1 is the word after the id) or a function of the header; for AnnData a column of obs.
-    columns : the coordinates of a table of vectors, or (from, to, value) of a pair table.
+    columns : the coordinates of a table of vectors, or (from, to, value) of a pair table: a list of names or positions,
+        or a string of them separated by commas.
     header : whether a table starts with a line of names.
     delimiter : "," ";" tab, "|", " " (blanks), "" (lines).
     encoding : of text, UTF-8 by default, UTF-16 where the file begins with its mark.
@@ -233,7 +234,7 @@ def _iterated(opened: Opened, chosen: Format, options: dict[str, Any]) -> Iterat
         return iter_sequences(opened, chosen.name, **options)
     if chosen.name == "table":
         return iter_table(opened, **options)
-    raise ValueError(f"{opened.name} is a {chosen.name} file, which is no stream of records; read it whole.")
+    raise ValueError(f"{opened.name} is a {chosen.name} file, which cannot be read as a stream; read it whole.")
 
 
 def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> Format:
@@ -247,6 +248,8 @@ def _checked(opened: Opened, format: str | None, options: dict[str, Any]) -> For
             f"{opened.name} is read as {chosen.name}, which has no option {odd[0]!r}; leave it out. The options are "
             f"{', '.join(chosen.options)}."
         )
+    if "columns" in options:
+        options["columns"] = listed_columns(options["columns"])
     for name in FLAGS:
         if not isinstance(options.get(name, True), bool):
             raise ValueError(f"{name} is {options[name]!r}; it must be true or false.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from ..utils.files import first_few
 from .records import Kind, Opened
 
 # " " means any run of blanks, "" lines of one cell each.
@@ -229,6 +230,14 @@ def find_column(which: Column, header: Sequence[str] | None, width: int, name: s
     raise ValueError(f"{name} has no column {which!r} for the {what}; {advice}.")
 
 
+def listed_columns(which: Any) -> Sequence[Column]:
+    """'height,width' -> ['height', 'width'], '0,2' -> [0, 2], as typed on the command line; a list stays as it is."""
+    if isinstance(which, str):
+        names = [each.strip() for each in which.split(",")]
+        return [int(each) if each.isdecimal() else each for each in names]
+    return [which] if isinstance(which, int) else list(which)
+
+
 def guess_header(rows: Sequence[Sequence[str]], known: frozenset[str]) -> bool:
     """Whether the first row holds names: a known one, an empty corner, one cell less, or text above numbers."""
     first, rest = rows[0], rows[1:]
@@ -358,7 +367,10 @@ class _Chooser:
             at_id = self.first_as_id([*taken, at_string], kind)
             rest = [k for k in rest if k != at_id]
         if kind == "strings":
-            at_string = self.only_text(rest) if at_string is None else at_string
+            if at_string is None:
+                at_string = self.only_text(rest)
+            if string is None:
+                self.note_numbers([k for k in rest if k != at_string and self.numeric[k]])
             return self.done(kind, at_id, at_label, [at_string])
         if kind == "table":
             return self.done(kind, at_id, at_label, self.of_table(rest) if features is None else features)
@@ -368,6 +380,8 @@ class _Chooser:
             if at_label is None and len(text) == 1 and not self.unique[text[0]]:
                 at_label = text[0]
                 self.notes.append(f"{self.title(at_label)} read as labels")
+            elif text:
+                self.notes.append(f"{self.titles(text)} left out")
         return self.done(kind, at_id, at_label, features)
 
     def find(self, which: Column, what: str) -> int:
@@ -375,6 +389,11 @@ class _Chooser:
 
     def title(self, k: int) -> str:
         return f"column {self.names[k]!r}" if self.names and self.names[k] else f"column {k}"
+
+    def titles(self, columns: Sequence[int]) -> str:
+        if len(columns) == 1:
+            return self.title(columns[0])
+        return f"columns {first_few([(self.names and self.names[k]) or k for k in columns], 5)}"
 
     def by_name(self, known: Sequence[str], what: str, taken: Sequence[int | None], text: bool = False) -> int | None:
         """The first column with such a name that is still free."""
@@ -442,11 +461,14 @@ class _Chooser:
     def coordinates(self, rest: Sequence[int]) -> list[int]:
         features = [k for k in rest if self.numeric[k]]
         if not features:
-            raise ValueError(f"{self.name} has no columns of numbers for vectors; pass columns=NAMES, a list.")
-        left_out = [self.title(k) for k in rest if k not in features]
-        if len(left_out) > 1:
-            self.notes.append(f"{', '.join(left_out)} left out")
+            raise ValueError(f"{self.name} has no columns of numbers for vectors; pass columns=NAMES.")
         return features
+
+    def note_numbers(self, left_out: Sequence[int]) -> None:
+        """Say which numbers beside the strings are not used, and how to compare them instead."""
+        if left_out:
+            instead = "; to compare numbers, pass kind='vectors'" if len(left_out) > 1 else ""
+            self.notes.append(f"{self.titles(left_out)} left out{instead}")
 
     def done(self, kind: Kind, id: int | None, label: int | None, objects: Sequence[int]) -> Layout:
         if self.names is None and kind == "strings" and self.width > 1:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..utils.checks import check_choice, refuse_duplicate_ids
+from ..utils.files import counted
 from .columns import Column, Row, check_delimiter, data_rows, find_column, guess_delimiter, is_number, sample_rows
 from .records import DENSE_BYTES, Matrix, Opened
 from .similarity import Rule, finish
@@ -40,7 +41,7 @@ def read_pairs(
         )
     chosen: Sequence[Column] = range(3) if columns is None else columns
     if len(chosen) != 3:
-        raise ValueError(f"columns has {len(chosen)} entries; name three columns: from, to and value.")
+        raise ValueError(f"columns names {counted(len(chosen), 'column')}; name three columns: from, to and value.")
     if header is None:
         value = chosen[2]
         header = isinstance(value, str) or not (-width <= value < width and is_number(rows[0][value]))

@@ -69,7 +69,7 @@ class Limits:
     def refuse_length(self, where: str, what: str, most: int | None = None) -> NoReturn:
         """ValueError for a line or a sequence that is longer than max_length, or what else is the most."""
         raise ValueError(
-            f"{where} has more than {most or self.max_length} {what}; check that this is the right file, or, if that "
+            f"{where} has more than {most or self.max_length} {what}; check that this is the right file, or, if this "
             f"is meant, pass max_length={10 * self.max_length}."
         )
 
@@ -78,15 +78,15 @@ class Limits:
         most = self.max_unpacked or max(UNPACKED_FREE, UNPACKED_TIMES * packed)
         if unpacked > most:
             raise ValueError(
-                f"{name} unpacks from {packed} to more than {most} bytes, as files do that are made to fill memories; "
-                f"check where it is from, or, if that is meant, pass max_unpacked={10 * most}."
+                f"{name} unpacks from {packed} to more than {most} bytes, as files made to fill the memory do; "
+                f"check where it comes from, or, if this is meant, pass max_unpacked={10 * most}."
             )
 
     def check_objects(self, name: str, n: int) -> None:
         """ValueError for more objects than may be read into memory."""
         if n > self.max_objects:
             raise ValueError(
-                f"{name} holds more than {self.max_objects} objects; read it as a stream, or, if memory is there for "
+                f"{name} holds more than {self.max_objects} objects; read it as a stream, or, if you have memory for "
                 f"them, pass max_objects={10 * self.max_objects}."
             )
 

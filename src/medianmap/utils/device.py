@@ -61,7 +61,8 @@ def found(device: str) -> Any:
         missing = "there is none, or its driver is missing (nvidia-smi lists cards)"
         reason = missing if built else "it is built without CUDA"
         raise ValueError(
-            f"device is {device!r}, but torch finds no card: {reason}. Leave device out, or take 'cpu', for the CPU."
+            f"device is {device!r}, but torch finds no card: {reason}. "
+            "Leave device out, or pass 'cpu', to use the processor."
         )
     here = torch.device("cuda", torch.cuda.current_device()) if device == "cuda" else torch.device(device)
     if here.index >= number:
@@ -107,7 +108,7 @@ def at_hand(device: str | None, n_values: int) -> Any:
 def _against_a_card(n: int, n_bytes: int) -> str | None:
     """Why "auto" takes the CPU; the reasons that cost nothing to find come first."""
     if n < WORTH_A_CARD:
-        return f"{n} points are fewer than {WORTH_A_CARD}, from which on a card gains"
+        return f"{n} points are fewer than {WORTH_A_CARD}, where a card begins to pay off"
     if find_spec("torch") is None:
         return "torch is not installed (pip install 'medianmap[gpu]')"
     if not torch_module().cuda.is_available():

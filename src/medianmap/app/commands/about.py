@@ -91,10 +91,10 @@ def _metrics_table(accepts: str, records: list[dict[str, Any]]) -> Table:
 @click.command()
 @speaking
 def compile() -> None:
-    """Compile the inner loops now, so that the first fit need not.
+    """Compile the inner loops now, so that the first fit does not have to.
 
-    Takes about a minute, once after installation: runs small fits of all maps and keeps what they compile on disk, as
-    every fit does. Useful where nobody should wait later, as in the recipe of a container image.
+    Takes about a minute, once after installation. It runs small fits of all maps and keeps what they compile on disk,
+    as every fit does. Use it where nobody should have to wait later, for example when building a container image.
 
     Example: medianmap compile
     """

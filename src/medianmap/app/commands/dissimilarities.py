@@ -23,7 +23,7 @@ from ..settings import option
 @option("params")
 @option("read")
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
-              help="The .npy file to write; - prints a table separated by tabs, with ids at both sides.")  # fmt: skip
+              help="The .npy file to write; - prints a tab-separated table with ids on both sides.")  # fmt: skip
 @click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True, help="Type of an entry."
 )
@@ -36,10 +36,12 @@ def distances(
 ) -> None:  # fmt: skip
     """Compute the dissimilarities of all pairs of points in INPUT: sequences, strings, vectors or series.
 
-    Writes a .npy matrix and a .json file beside it with ids, metric and parameters. Interrupted or killed, the same
-    command goes on where it was.
+    Writes a .npy matrix and a .json file beside it with ids, metric and parameters. After an
+    interruption or a kill, the same command resumes.
 
-    Example: medianmap distances words.txt --metric edit --param indel=2 -o D.npy
+    \b
+    Example:
+      medianmap distances words.txt --metric edit --param indel=2 -o D.npy
     """
     from ...sources.all_pairs import all_pairs
     from ...utils.threads import n_threads
@@ -97,10 +99,13 @@ def check(
 ) -> None:  # fmt: skip
     """Say whether the dissimilarities in INPUT, or between its points, can be used, and what they are like.
 
-    The exit code is 0 if a map can use them and 2 if not: what medianmap fit would refuse,
-    this refuses too, but a square of numbers is described, whatever it holds.
+    The exit code is 0 if a map can use them and 2 if not. check refuses what medianmap fit would refuse, but it
+    describes any square of numbers, whatever it holds.
 
-    Examples: medianmap check distances.npy; medianmap check hits.m8 --read similarity=normalized --read missing=1
+    \b
+    Examples:
+      medianmap check distances.npy
+      medianmap check hits.m8 --read similarity=normalized --read missing=1
     """
     from ...sources.squares import SquareInDoubt
 

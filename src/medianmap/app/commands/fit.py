@@ -109,7 +109,7 @@ def told(result: FitResult) -> Iterator[str]:
     certainty = summary.get("certainty", {})
     if certainty.get("n_resamples"):
         sure, maps = certainty["mean"], counted(certainty["n_resamples"], "resample")
-        yield f"By {maps} of the data, a point keeps its neuron with probability {sure:.2f}, in the mean."
+        yield f"By {maps} of the data, a point keeps its neuron with probability {sure:.2f} on average."
     passes = getattr(result.model, "estimator_", result.model)
     if hasattr(passes, "n_patches_"):
         many = f"{passes.n_patches_} {'patch' if passes.n_patches_ == 1 else 'patches'}"
@@ -163,8 +163,8 @@ def arrange(file: str, out: Path, force: bool, gzip: bool, no_report: bool, **op
     """Lay exemplars out on a grid, so that similar ones are neighbours, and write the map of INPUT into DIR.
 
     FILE names the exemplars, objects of INPUT: ids one per line, the first column of a table, or the clusters of
-    MMseqs2, Foldseek or CD-HIT, whose representatives are taken; "-" is standard input. Exemplars stay what they are:
-    only where each one sits is sought. DIR gets what `medianmap fit` writes; report, plot and predict take it.
+    MMseqs2, Foldseek or CD-HIT, whose representatives are taken; "-" is standard input. The exemplars do not
+    change; only the place of each one is sought. DIR gets what `medianmap fit` writes, for report, plot and predict.
 
     \b
     Examples:

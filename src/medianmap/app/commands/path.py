@@ -26,17 +26,19 @@ STARTS = {"kmeans": 10, "gas": 1}
 @option("params")
 @option("read")
 @click.option("-k", "sizes", required=True, metavar="K,K,...", help="Numbers of neurons, for example 2,5,10,20.")
-@click.option("--map", "kind", type=click.Choice(list(STARTS)), default="kmeans", show_default=True, help="Which map.")
+@click.option(
+    "--map", "kind", type=click.Choice(list(STARTS)), default="kmeans", show_default=True, help="Kind of map."
+)
 @click.option("--starts", type=click.IntRange(1), default=None, metavar="N",
-              help="Starts of every fit, of which the best counts; by default 10 for kmeans, 1 for gas.")  # fmt: skip
+              help="Starts of every fit; the best one counts. By default 10 for kmeans, 1 for gas.")  # fmt: skip
 @click.option("--stability", type=click.Choice(["halves", "restarts"]), default="halves", show_default=True,
-              help="Compare fits to random halves of the data, or fits to all of them from other starts.")  # fmt: skip
+              help="Compare fits to random halves of the data, or fits to all data from other starts.")  # fmt: skip
 @click.option("--restarts", type=click.IntRange(1), default=5, show_default=True, metavar="N",
               help="How many of these fits to compare; 1 leaves stability out.")  # fmt: skip
 @option("seed")
 @option("threads")
 @click.option("-o", "--out", type=click.Path(path_type=Path),
-              help="The .tsv or .tsv.gz file to write; - prints it, as by default.")  # fmt: skip
+              help="The .tsv or .tsv.gz file to write; by default, or with -, the table is printed.")  # fmt: skip
 @click.option("--plot", type=click.Path(path_type=Path), help="A picture to draw: .svg, .svg.gz, .png or .pdf.")
 @speaking
 def path(
@@ -47,9 +49,11 @@ def path(
     """Fit maps of INPUT with each number of neurons, and print a table to choose from.
 
     Columns: n_clusters, quantization_error, inertia, silhouette (of medoids), stability (adjusted Rand index), epochs,
-    warm. What they suggest is said on stderr; it is a suggestion.
+    warm. A suggestion is printed on stderr; it is not a proof.
 
-    Example: medianmap path globins.fasta --metric alignment -k 2,3,4,5,6,8,10,15,20 --plot path.svg
+    \b
+    Example:
+      medianmap path globins.fasta --metric alignment -k 2,3,4,5,10,20 --plot path.svg
     """
     from ...utils.files import as_tsv, check_target, write_bytes
     from ...utils.threads import followed

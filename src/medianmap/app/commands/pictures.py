@@ -37,10 +37,12 @@ def report(
 ) -> None:  # fmt: skip
     """Make one self-contained HTML page of MODEL and the data in INPUT: those it was fitted on, or others.
 
-    A config.toml beside MODEL, as medianmap fit leaves it, says what INPUT, --labels and --read are where they are not
-    given here.
+    INPUT, --labels and --read are taken from the config.toml that medianmap fit left beside MODEL, unless you give
+    them here.
 
-    Example: medianmap report map/model.mmap --labels families.tsv -o families.html
+    \b
+    Example:
+      medianmap report map/model.mmap --labels families.tsv -o families.html
     """
     from ...estimators.model_file import load
     from ...utils.files import check_target
@@ -102,8 +104,8 @@ def _page(fitted: Any, given: Given, settings: Mapping[str, Any], threads: int |
 def compare(a: Path, b: Path, out: Path, labels: str | None, title: str | None, threads: int | None) -> None:
     """Compare two maps of the same points: one HTML page with A and B side by side, selections linked.
 
-    A and B are folders as medianmap fit leaves them, whose config.toml says where the data are. Points are the same
-    where their ids are; those of one map alone are left out and counted.
+    A and B are folders written by medianmap fit; their config.toml says where the data are. Points are matched by id.
+    Those that only one map has are left out and counted.
 
     Example: medianmap compare by-alignment by-kmers -o compared.html
     """
@@ -165,9 +167,9 @@ def _same_points(a: Given, b: Given) -> tuple[list[int], list[int]]:
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
               help="The .svg, .svg.gz, .png or .pdf file to write; - for SVG on standard output.")  # fmt: skip
 @option("labels")
-@click.option("--component", default=None, metavar="NAME|N", help="Which coordinate, by name or number from 0.")
+@click.option("--component", default=None, metavar="NAME|N", help="The coordinate to draw, by name or number from 0.")
 @click.option("--groups", type=click.IntRange(1), default=None, metavar="N",
-              help="Number of superclusters; by default the one of best silhouette.")  # fmt: skip
+              help="Number of superclusters; by default the one with the best silhouette.")  # fmt: skip
 @click.option("--dpi", type=click.IntRange(10, 1200), default=DPI, show_default=True, help="Dots per inch of a .png.")
 @option("read")
 @option("threads")
@@ -183,7 +185,9 @@ def plot(
     were fitted at once. A model of a matrix needs that matrix as INPUT for all but hits and training. Without INPUT, a
     config.toml beside MODEL, as medianmap fit leaves it, says where the data and labels are.
 
-    Example: medianmap plot model.mmap globins.fasta --what labels --labels header -o labels.svg
+    \b
+    Example:
+      medianmap plot model.mmap globins.fasta --what labels --labels header -o labels.svg
     """
     from ...estimators.model_file import load
     from ...utils.files import check_target

@@ -30,7 +30,7 @@ FIRST = 1000
 @option("threads")
 @click.option("--block", type=click.IntRange(1), default=8192, show_default=True, metavar="N", help="Points at a time.")
 @spreadsheet_option
-@click.option("--restart", is_flag=True, help="Start again, instead of continuing what an earlier run left.")
+@click.option("--restart", is_flag=True, help="Start again instead of resuming an earlier run.")
 @speaking
 def predict(
     model: Path, file: Path, out: Path, read: Mapping[str, Any], threads: int | None, block: int, restart: bool
@@ -44,8 +44,8 @@ def predict(
     of training) and, where there were labels, majority and majority_share of the neuron's training points; of a
     classifier, class and probability.
 
-    After an interruption or a kill, the same command with -o FILE continues. A config.toml beside MODEL, as medianmap
-    fit leaves it, says how INPUT is read; --read changes that.
+    After an interruption or a kill, the same command with -o FILE continues. INPUT is read as the
+    config.toml that medianmap fit left beside MODEL says; --read changes that.
 
     \b
     Examples:

@@ -32,9 +32,9 @@ FILES = ("representatives.tsv", "members.tsv", "coverage.tsv", "representatives.
 @option("params")
 @option("read")
 @click.option("--max-members", type=click.IntRange(2), default=None, metavar="N",
-              help="Seek medoids of larger clusters in a random sample of N members; by default in all.")  # fmt: skip
+              help="Find medoids of larger clusters in a random sample of N members; by default in all.")  # fmt: skip
 @click.option("--outlier-mads", type=click.FloatRange(0), default=3.0, show_default=True, metavar="X",
-              help="An outlier is further from the medoid than median + X MAD of its cluster.")  # fmt: skip
+              help="An outlier is farther from the medoid than median + X MAD of its cluster.")  # fmt: skip
 @force_option
 @gzip_option
 @spreadsheet_option
@@ -51,7 +51,9 @@ def representatives(
     .gz; INPUT holds what was clustered. Writes representatives.tsv, members.tsv, coverage.tsv and, of sequences,
     representatives.fasta; config.toml says how it was made. Outliers are looked for in clusters of 5 members or more.
 
-    Example: medianmap representatives run_cluster.tsv proteins.fasta -o medoids --threads -1
+    \b
+    Example:
+      medianmap representatives run_cluster.tsv proteins.fasta -o medoids --threads -1
     """
     from ...readers.clusters import read_clusters
     from ...utils.threads import n_threads
