@@ -236,6 +236,7 @@ def groups(found: list[tuple[str, Array, Array]]) -> None:
     print(f"| set | map | classes | before: groups, ARI | {' | '.join(methods)} | groups | alone before, now |")
     print("| --- | --- | --- | --- |" + " --- |" * (len(methods) + 2))
     means: dict[tuple[bool, str], list[float]] = {}
+    families = []
     for name, D, y in found:
         for kind, fitted in maps(D):
             w, own = fitted.medoid_indices_, fitted.labels_
@@ -253,18 +254,19 @@ def groups(found: list[tuple[str, Array, Array]]) -> None:
                   + " | ".join(f"{figures[m]:.2f}" for m in methods)
                   + f" | {told['ward'].n_groups} | {alone[0]}, {alone[1]} |", flush=True)  # fmt: skip
             if name == "globins":
-                print_families(kind, y, told["ward"].groups[own])
-    for chosen, what in ((True, "looked at first"), (False, "the others")):
+                families.append(families_of(kind, y, told["ward"].groups[own]))
+    for chosen, what in ((True, "the first three"), (False, "the others")):
         if (chosen, "before") in means:
             row = [f"{np.mean(means[chosen, m]):.2f}" for m in ("before", *methods)]
-            print(f"| mean, {what} | | | {row[0]} | {' | '.join(row[1:])} | | |")
+            print(f"| mean of {what} | | | {row[0]} | {' | '.join(row[1:])} | | |")
+    print("\n".join(families))
 
 
-def print_families(kind: str, y: Array, g: Array) -> None:
+def families_of(kind: str, y: Array, g: Array) -> str:
     told = [
         ", ".join(f"{n} {f}" for f in np.unique(y) if (n := ((g == k) & (y == f)).sum())) for k in range(g.max() + 1)
     ]
-    print(f"<!-- globins, {kind}: {'; '.join(told)} -->")
+    return f"<!-- globins, {kind}: {'; '.join(told)} -->"
 
 
 # --- new objects
