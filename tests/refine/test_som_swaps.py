@@ -273,13 +273,12 @@ def test_the_last_point_is_looked_at_whatever_their_number():
         assert moves._look(Block(np.array([n - 1]), D[[n - 1]], np.array([0])))[0] == 0
 
 
-@pytest.mark.parametrize("far", [1e16, 1.5e17, 2.7e17, 1e18, 3.3e18])
+@pytest.mark.parametrize("far", [1.3e16, 1.6e16, 2.2e16, 1e18])
 def test_a_far_group_takes_its_middle_though_rounding_hides_what_it_gains(far):
-    x = np.array([0.0, 1, 2, 0, 1, 2])
+    """The loss falls from 7.8 to 6.8; beside 3 far, eight is what is next to it, which is more than 7.8, or nothing."""
+    x, m = np.array([0.0, 1, 2, 0, 1, 2]), np.repeat([1.0, 2.4], 3)
     D = np.abs(np.subtract.outer(x, x))
     D[:3, 3:] = D[3:, :3] = far
-    for weight in (1.0, 3.0, 11.0):
-        m = np.repeat([weight, 1.0], 3)
-        state = state_of(D, np.array([0, 4]), make_lattice((1, 2)), m, 0.0)
-        moves = _SwapMoves(state, np.isin(np.arange(6), state.w))
-        assert moves._look(Block(np.array([1]), D[[1]], np.array([0]))) == (0, 0)
+    state = state_of(D, np.array([0, 4]), make_lattice((1, 2)), m, 0.0)
+    moves = _SwapMoves(state, np.isin(np.arange(6), state.w))
+    assert moves._look(Block(np.array([1]), D[[1]], np.array([0]))) == (0, 0)
