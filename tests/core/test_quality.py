@@ -223,3 +223,7 @@ def test_weights_count_in_the_errors(rng):
     source = as_dissimilarity(X, "euclidean")
     found = quality.indices(source, som.labels_, points_to(source, som.medoid_indices_), sample_weight=m)
     assert found["inertia"] == pytest.approx(som.inertia_)
+
+
+def test_ninety_nine_orders_are_drawn():
+    assert len(quality.shuffled_errors(np.array([0, 1]), np.array([1, 2]), make_lattice((1, 3)))) == 99

@@ -3,6 +3,8 @@
 import copy
 import pickle
 from dataclasses import replace
+from itertools import cycle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from medianmap import (
     load,
     save,
 )
-from medianmap.patches import input
+from medianmap.patches import input, one_pass
 from medianmap.patches.checkpoint import PassProgress
 from medianmap.patches.input import read_input
 from medianmap.patches.one_pass import advanced
@@ -412,3 +414,28 @@ def test_the_bar_of_labels_tells_of_every_block(monkeypatch, rng):
     with followed(lambda stage, done, total: told.append((stage, done, total))):
         PatchClusterer(BatchKMeans(3, random_state=0), 50).fit(rng.normal(size=(100, 2)))
     assert [each for each in told if each[0] == "assignment"] == [("assignment", n, 100) for n in (40, 80, 100)]
+
+
+@pytest.mark.parametrize(
+    ("merge", "patches", "seconds"), [("sequential", [5, 2, 2, 2], 5 + 9 * 2), ("tree", [2], 10 * 2 + 1)]
+)
+def test_the_time_of_a_pass_is_that_of_its_patches(monkeypatch, rng, merge, patches, seconds):
+    """By a clock on which patches take so long and a map takes a second."""
+    now, took = [0.0], cycle(patches)
+
+    def work(seconds, progress):
+        now[0] += seconds
+        return progress
+
+    monkeypatch.setattr(one_pass, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(one_pass, "advanced", lambda settings, compared, progress, patch: work(next(took), progress))
+    monkeypatch.setattr(one_pass, "mapped", lambda settings, compared, progress: work(1, progress))
+    assert PatchClusterer(km(), 50, merge=merge).estimate(rng.normal(size=(500, 2))).seconds == seconds
+
+
+def test_dead_prototypes_of_a_sequence_are_not_in_the_tree_that_goes_on(rng):
+    X = rng.normal(size=(3, 2))[np.arange(60) % 3]
+    clusterer = PatchClusterer(km(), 60, merge="sequential").fit(X)
+    assert (clusterer.multiplicities_ == 0).sum() == 2
+    clusterer.set_params(merge="tree").partial_fit(rng.normal(size=(60, 2)))
+    assert (clusterer.summary_["multiplicities"] > 0).all()

@@ -262,3 +262,23 @@ def test_exemplars_that_coincide_part(rng):
     D = blob_distances(rng, 60, 6)
     result = refine_som(D, np.zeros(6, int), make_lattice((2, 3)))
     assert len(set(result.medoids)) == 6
+
+
+def test_the_last_point_is_looked_at_whatever_their_number():
+    """Points are gone through eight at a time."""
+    for n in range(8, 18):
+        x = np.array([*np.linspace(0, 0.1, n - 1), 10.0])
+        D, w = np.abs(np.subtract.outer(x, x)), np.array([0, 1])
+        moves = _SwapMoves(state_of(D, w, make_lattice((1, 2)), np.ones(n), 0.0), np.isin(np.arange(n), w))
+        assert moves._look(Block(np.array([n - 1]), D[[n - 1]], np.array([0])))[0] == 0
+
+
+@pytest.mark.parametrize("far", [1.3e16, 1.6e16, 2.2e16, 1e18])
+def test_a_far_group_takes_its_middle_though_rounding_hides_what_it_gains(far):
+    """The loss falls from 7.8 to 6.8; beside 3 far, eight is what is next to it, which is more than 7.8, or nothing."""
+    x, m = np.array([0.0, 1, 2, 0, 1, 2]), np.repeat([1.0, 2.4], 3)
+    D = np.abs(np.subtract.outer(x, x))
+    D[:3, 3:] = D[3:, :3] = far
+    state = state_of(D, np.array([0, 4]), make_lattice((1, 2)), m, 0.0)
+    moves = _SwapMoves(state, np.isin(np.arange(6), state.w))
+    assert moves._look(Block(np.array([1]), D[[1]], np.array([0]))) == (0, 0)

@@ -241,3 +241,11 @@ def test_numbers_outside_the_range_of_float32_are_left_to_float64(dissimilaritie
     params = {"metric": "precomputed", "random_state": 0, "n_epochs": 8, "annealing": "median"}
     fast, slow = (MedianNeuralGas(20, search=s, **params).fit(D, sample_weight=m) for s in ("certified", "standard"))
     np.testing.assert_array_equal(fast.medoid_indices_, slow.medoid_indices_)
+
+
+def test_bounds_of_the_nearest_points_are_kept_while_ranks_are(rng):
+    weights = rank_weights(rng, 8, 60, 0.05)
+    screen = rank_screen(rng.random((60, 60)))
+    screen.options(weights)
+    assert screen.heavy_ranks(weights) is screen.heavy_ranks(weights)
+    assert screen.options(weights)["ranks"] == 0.0

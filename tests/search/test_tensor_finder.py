@@ -92,3 +92,13 @@ def test_block_sums_follow_the_fields(rng, how, across):
         np.testing.assert_allclose(theirs.S, ours.S, rtol=1e-12)
         np.testing.assert_allclose(theirs.S, [(R * m[:, None])[field == k].sum(axis=0) for k in range(5)], rtol=1e-12)
     assert columns(source, np.array([3])).shape == (1, 40)
+
+
+def test_the_error_of_every_field_is_in_the_bound(rng):
+    D, start = rng.random((40, 40)), np.arange(4)
+    np.fill_diagonal(D, 0.0)
+    search = TensorSearch(as_dissimilarity(D, device="torch:cpu"))
+    for column in (start, start + 7):  # the second time the sums of some fields change
+        on_device = ranks_of(torch.from_numpy(D[:, column].copy()), np.ones(40))[0]
+        finder = search(rank_weights(on_device, h(np.arange(4), 0.01, "exponential"), np.ones(40), None), start)
+    assert finder.tiny >= search.sums.error.max() > search.sums.error.min()
