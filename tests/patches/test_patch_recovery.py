@@ -270,7 +270,7 @@ def test_a_cluster_with_a_killed_worker_gives_the_same_tree(words):
     km = MedianKMeans(3, metric=slow_difference, random_state=2)
     expected = PatchClusterer(km, patch_size=20, merge="tree", compute_labels=False).fit(x)
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     )
     with cluster, distributed.Client(cluster) as client:
         undisturbed = PatchClusterer(km, patch_size=20, merge="tree", compute_labels=False, client=client).fit(x)
