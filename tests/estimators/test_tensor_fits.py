@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.extras import optional
 from support.strategies import cases
+from support.tensors import one_thread  # noqa: F401
 
 from medianmap import (
     MedianKMeans,
@@ -29,14 +30,6 @@ DEVICE = "torch:cpu"
 PRECOMPUTED = {"metric": "precomputed", "random_state": 3}
 PLAIN = {"kmeans": MedianKMeans, "gas": MedianNeuralGas}
 RELATIONAL = {"kmeans": RelationalKMeans, "gas": RelationalNeuralGas}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def both(make, D, **given):

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.extras import optional
 from support.strategies import KINDS, cases, matrix
+from support.tensors import one_thread  # noqa: F401
 
 from medianmap import as_dissimilarity
 from medianmap.core.neighborhood import checked_lattice
@@ -19,14 +20,6 @@ torch = optional("torch")
 ORDINARY = tuple(kind for kind in KINDS if kind != "subnormal")
 DTYPES = st.sampled_from([np.float64, np.float32])
 GRIDS = ((1, 2), (1, 3), (2, 2), (2, 3), (3, 3))
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def there(D, **how):

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.extras import optional
 from support.strategies import KINDS, cases
+from support.tensors import one_thread  # noqa: F401
 
 from medianmap import as_dissimilarity
 from medianmap.core.neighborhood import h
@@ -19,14 +20,6 @@ from medianmap.sources.base import DenseSource, columns
 torch = optional("torch")
 # Numbers of extreme size are brought to about 1 before any search sees them.
 ORDINARY = tuple(kind for kind in KINDS if kind != "subnormal")
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def weights_of(kind, case, sigma):
